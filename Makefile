@@ -1,0 +1,60 @@
+# Everything runs in .venv, which the first command makes from the hashed lock.
+#   make book     check, re-execute and build the site     make test     all tests
+#   make serve    look at the site                          make refresh  execute chapters, store outputs
+#   make claims   the ledger in the terminal                make help     every command
+
+# The first Python of 3.11 to 3.13 that answers; the environment script says so where there is none.
+PYTHON ?= $(or $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
+  $(p) -c 'import sys; sys.exit(not (3,11) <= sys.version_info[:2] <= (3,13))' 2>/dev/null && echo $(p)))),python3)
+RUN := .venv/bin/python
+PYTEST := $(RUN) -m pytest -q
+PORT ?= 8000
+
+.PHONY: help env book check-outputs site test serve refresh claims bench lock clean
+help:
+	@sed -n '2,5p' Makefile; echo "#   make bench (ratios of speed and accuracy), make lock (new requirements.txt), make clean"
+
+env:
+	@$(PYTHON) tools/environment.py
+
+book: check-outputs site
+	@echo "book: done. Open _build/html/index.html, or run: make serve"
+
+check-outputs: env
+	@echo "book 1/3: each chapter's Markdown against its stored notebook"
+	@$(PYTEST) tests/test_notebooks.py
+	@echo "book 2/3: re-executing every chapter and comparing every stored output"
+	@$(PYTEST) --nbval --dist loadfile -n 2 chapters
+
+site: env
+	@echo "book 3/3: building the site from the notebooks just checked"
+	@rm -rf _build/html
+	@$(RUN) -m jupyter_book build chapters --config _config.yml --toc _toc.yml --path-output . \
+	  --all -n -W --keep-going -q
+
+test: env
+	@echo "test: library, ledger, derivations, notebooks, build and site"
+	@$(PYTEST) -n 2 --dist loadgroup
+	@echo "test: done. What each file of tests/ holds is in CONTRIBUTING.md"
+
+serve: env
+	@test -f _build/html/index.html || $(MAKE) book
+	@echo "serve: http://127.0.0.1:$(PORT)/ (stop with Ctrl-C)"
+	@$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+
+refresh: env
+	@$(RUN) tools/refresh.py $(if $(ALL),--all)
+
+claims: env
+	@$(RUN) -m lib.claims
+
+bench: env
+	@for script in benchmarks/bench_*.py; do echo "bench: $$script"; $(RUN) $$script || exit 1; done
+
+lock:
+	@uv pip compile --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock" \
+	  -q --upgrade requirements.in -o requirements.txt
+
+clean:
+	rm -rf _build .venv .venv-failed.log .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,87 @@
+"""Checks of arguments: a bad input is refused by name before anything is computed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def real(name, value, low=0.0, high=np.inf, *, open_low=False, open_high=False):
+    """Return `value` as a float64 array after checking type, NaN and range.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the error text.
+    value : number or array_like
+        What the caller passed.
+    low, high : float
+        The allowed range; each end belongs to it unless `open_low` or `open_high` is set.
+
+    Raises
+    ------
+    TypeError
+        Where `value` is not made of real numbers (strings, booleans, None, complex).
+    ValueError
+        Where an element is NaN or outside the range.
+    """
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        raise TypeError(f"{name} = {value!r} is not a number or a regular array of numbers") from None
+    if raw.dtype.kind not in "iuf":
+        raise TypeError(f"{name} = {value!r} is not a real number or an array of real numbers")
+    array = raw.astype(np.float64)
+    low_ok = array > low if open_low else array >= low
+    high_ok = array < high if open_high else array <= high
+    _refuse(name, array, ~(low_ok & high_ok), "allowed range " + _range(low, high, open_low, open_high))
+    return array
+
+
+def whole(name, value, low=1, high=np.inf):
+    """Return `value` as a float64 array of whole numbers in [`low`, `high`].
+
+    Raises
+    ------
+    TypeError
+        As `real`.
+    ValueError
+        Where an element is not a whole number, is infinite, NaN or outside the range.
+    """
+    array = real(name, value, low, high)
+    bad = ~np.isfinite(array) | (array != np.floor(array))
+    _refuse(name, array, bad, "allowed: whole numbers in " + _range(low, high, False, not np.isfinite(high)))
+    return array
+
+
+def together(**arrays):
+    """Check that the named arrays broadcast against each other and return them as a list.
+
+    Raises
+    ------
+    ValueError
+        Where the shapes do not broadcast; the text names each argument and its shape.
+    """
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {np.shape(a)}" for name, a in arrays.items())
+        raise ValueError(f"shapes do not broadcast: {shapes}") from None
+
+
+def plain(result):
+    """Return a Python float for a 0-d result and the array otherwise."""
+    return float(result) if np.ndim(result) == 0 else result
+
+
+def _range(low, high, open_low, open_high):
+    return f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+
+
+def _refuse(name, array, bad, allowed):
+    if not bad.any():
+        return
+    if array.ndim == 0:
+        raise ValueError(f"{name} = {array:g} is outside the domain; {allowed}")
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    index = ", ".join(map(str, where))
+    raise ValueError(f"{name}[{index}] = {array[where]:g} is outside the domain; {allowed}")

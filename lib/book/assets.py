@@ -1,0 +1,53 @@
+"""Scripts and styles of the site: everything a page needs comes from the site itself."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+STATIC = Path(__file__).parent / "static"
+CHARTS = "charts/charts.js"
+
+
+def write(app):
+    """Put MathJax, the chart script and the report's styles into the site."""
+    if app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    static.mkdir(parents=True, exist_ok=True)
+    shutil.copy(STATIC / "report.css", static)
+    _write_charts(static / CHARTS)
+    _copy_mathjax(static / "mathjax")
+
+
+def _write_charts(path):
+    import vl_convert
+
+    # Vega declares globals that break Sphinx's own script, so it lives inside a function.
+    vega = "(function(){" + vl_convert.javascript_bundle(vl_version="6.4") + "})();\n"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(vega + (STATIC / "charts.js").read_text("utf8"), encoding="utf8")
+
+
+def _copy_mathjax(target):
+    package = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent / "static" / "mathjax"
+    (target / "output").mkdir(parents=True, exist_ok=True)
+    shutil.copy(package / "tex-mml-chtml.js", target)
+    shutil.copytree(package / "output" / "chtml", target / "output" / "chtml", dirs_exist_ok=True)
+
+
+def choose_for_page(app, pagename, templatename, context, doctree):
+    """Load the chart script only where there are charts, and drop what would ask the network.
+
+    sphinx-thebe, which Jupyter Book always loads, declares a constant twice and names an outside script.
+    """
+    context["script_files"] = [s for s in context["script_files"] if not _names(s, "thebe")]
+    context["css_files"] = [s for s in context["css_files"] if not _names(s, "sphinx-thebe", "googleapis")]
+    if 'class="book-chart"' in context.get("body", ""):
+        app.add_js_file(CHARTS, loading_method="defer")
+
+
+def _names(asset, *words):
+    text = f"{getattr(asset, 'filename', asset)} {getattr(asset, 'attributes', {}).get('body', '')}".lower()
+    return any(word in text for word in words)

@@ -1,0 +1,52 @@
+"""The report's Sphinx extension: own scripts and styles, the claim role, and the two JSON exports."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from lib.book import assets, records, roles
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+
+
+def setup(app):
+    app.connect("config-inited", repository_buttons)
+    app.connect("builder-inited", assets.write)
+    app.connect("html-page-context", assets.choose_for_page, priority=900)
+    app.connect("build-finished", export_records)
+    app.add_css_file("report.css", priority=900)
+    roles.register(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def repository_buttons(app, config):
+    """Show the repository, issue, Binder and Colab buttons where REPOSITORY_URL is given at build time."""
+    url = os.environ.get("REPOSITORY_URL")
+    if not url:
+        return
+    config.html_theme_options |= {
+        "repository_url": url.rstrip("/"),
+        "repository_branch": os.environ.get("REPOSITORY_BRANCH", "main"),
+        "path_to_docs": "chapters",
+        "use_repository_button": True,
+        "use_issues_button": True,
+        "launch_buttons": {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org",
+                           "colab_url": "https://colab.research.google.com"},
+    }
+
+
+def export_records(app, exception):
+    """Write claims.json and derivations.json beside the pages."""
+    if exception or app.builder.format != "html":
+        return
+    from lib import claims
+
+    _write(app, "claims.json", claims.as_json())
+    _write(app, "derivations.json", records.gather(CHAPTERS))
+
+
+def _write(app, name, content):
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    (Path(app.outdir) / name).write_text(text + "\n", encoding="utf8")

@@ -1,0 +1,113 @@
+"""Derivation records: what a chapter has proved, in a form that tests and readers can use.
+
+The last cell of a derivation calls `record`. Its output is an ``application/json`` object, gathered into
+``derivations.json`` by the build, beside a box for the page. Tests evaluate the statement and hold the
+named function of ``lib`` against it.
+"""
+
+from __future__ import annotations
+
+import html
+
+import sympy as sp
+
+REPORT = "Failures and Checkpoints at Scale: a reproducible report"
+YEAR = 2026
+
+
+class Record:
+    """A derivation with its statement and checks; shows as a box and as JSON."""
+
+    def __init__(self, content):
+        self.content = content
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"application/json": self.content, "text/html": _box(self.content),
+                "text/plain": f"{self.content['id']}: {self.content['title']}"}
+
+
+def record(id, title, *, assumptions, statement, checks, implements=None, arguments=None, options=None):
+    """Return the record of a derivation after confirming that each of its checks passed.
+
+    Parameters
+    ----------
+    id : str
+        Stable id such as ``D-04``; the theorem's label is ``thm-d-04``.
+    title : str
+        A short noun phrase.
+    assumptions : list of str
+        What must hold for the statement.
+    statement : sympy.Basic
+        The result, usually ``Eq(left, right)`` in the symbols of ``lib.book.symbols``.
+    checks : dict of str to bool
+        What was checked, each with its outcome, computed in the chapter.
+    implements : str, optional
+        The function that evaluates the right-hand side, such as ``lib.intervals.optimal``.
+    arguments : dict of sympy.Symbol to str, optional
+        Which symbol of the statement is which argument of that function.
+    options : dict, optional
+        Further keyword arguments of that function, such as ``exposed_writes=False``.
+
+    Raises
+    ------
+    AssertionError
+        Where a check did not pass, naming it.
+    """
+    failed = [text for text, passed in checks.items() if passed is not True and passed != sp.true]
+    assert checks and not failed, f"{id}: checks that did not pass: {failed or 'there are none'}"
+    return Record({
+        "id": id, "title": title, "assumptions": assumptions,
+        "statement": {"srepr": sp.srepr(statement), "latex": sp.latex(statement)},
+        "checks": list(checks),
+        "implements": implements,
+        "arguments": {str(symbol): name for symbol, name in (arguments or {}).items()},
+        "options": options or {},
+    })
+
+
+def bibtex(content):
+    """Return the BibTeX entry that cites one derivation."""
+    key = content["id"].lower().replace("-", "")
+    return (f"@misc{{failures-checkpoints-{key},\n"
+            f"  title = {{{content['title']}}},\n"
+            f"  howpublished = {{Derivation {content['id']} in \\emph{{{REPORT}}}}},\n"
+            f"  year = {{{YEAR}}}\n}}")
+
+
+def _box(content):
+    escape = html.escape
+    checks = "".join(f"<li>{escape(check)}</li>" for check in content["checks"])
+    function = content["implements"]
+    evaluated = f"<p>Evaluated by <code>{escape(function)}</code>.</p>" if function else ""
+    return (f'<div class="derivation-box" id="{content["id"].lower()}">\n'
+            f'<p><strong>Derivation {content["id"]}. {escape(content["title"])}.</strong> Checked above:</p>\n'
+            f"<ul>{checks}</ul>\n{evaluated}\n"
+            f"<details><summary>Cite this derivation</summary><pre>{escape(bibtex(content))}</pre></details>\n"
+            f"<details><summary>Statement for SymPy</summary><pre>{escape(content['statement']['srepr'])}</pre>"
+            f"</details>\n</div>")
+
+
+def gather(chapters):
+    """Return the records stored in the notebooks of a folder, each with its chapter, ordered by id.
+
+    Raises
+    ------
+    ValueError
+        Where two records share an id.
+    """
+    import nbformat
+
+    found = {}
+    for path in sorted(chapters.rglob("*.ipynb")):
+        if ".ipynb_checkpoints" in path.parts:
+            continue
+        for cell in nbformat.read(path, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                content = output.get("data", {}).get("application/json")
+                if not content or "statement" not in content:
+                    continue
+                if content["id"] in found:
+                    raise ValueError(f"two derivations share the id {content['id']}")
+                chapter = path.relative_to(chapters).with_suffix("").as_posix()
+                found[content["id"]] = {**content, "chapter": chapter}
+    return [found[key] for key in sorted(found)]

@@ -1,0 +1,57 @@
+"""The claim role: prose shows a claim's number from the ledger, never from the keyboard.
+
+``{claim}`A-08``` gives the printed value, ``{claim}`A-08 computed``` the computed one. Both carry the claim's
+verdict as a mark, for a screen reader in words, and link to the claim's row in the audit chapter.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxRole
+
+AUDIT = "reference/audit"
+MARKS = {"reproduced": "✓", "imprecise": "≈", "partly": "◐", "refuted": "✗", "external": "↗"}
+
+
+def anchor(claim_id):
+    """Return the id of a claim's row in the audit chapter."""
+    return f"claim-{claim_id.lower()}"
+
+
+class ClaimRole(SphinxRole):
+    """Render one value of the ledger; an unknown id or word is a warning, so the build fails."""
+
+    def run(self):
+        from lib import claims
+
+        claim_id, _, which = self.text.partition(" ")
+        if which not in ("", "printed", "computed"):
+            return self._refuse(f"claim role: {which!r} is neither 'printed' nor 'computed'")
+        try:
+            claim = claims.get(claim_id)
+        except KeyError as error:
+            return self._refuse(f"claim role: {error.args[0]}")
+        shown = claim.computed_text if which == "computed" else claim.printed_text
+        return [self._html(claim, shown), self._print(claim, shown)], []
+
+    def _refuse(self, text):
+        message = self.inliner.reporter.warning(text, line=self.lineno)
+        return [nodes.problematic(self.rawtext, self.rawtext)], [message]
+
+    def _html(self, claim, shown):
+        uri = self.env.app.builder.get_relative_uri(self.env.docname, AUDIT)
+        return nodes.raw("", (
+            f'<a class="claim claim-{claim.verdict}" href="{uri}#{anchor(claim.id)}">{escape(shown)}'
+            f'<span class="claim-mark" aria-hidden="true">{MARKS[claim.verdict]}</span>'
+            f'<span class="visually-hidden"> (claim {claim.id}, {claim.verdict})</span></a>'), format="html")
+
+    def _print(self, claim, shown):
+        """For formats without links into a table: the value and the claim's id."""
+        only = nodes.raw("", f"{shown} [{claim.id}]".replace("%", r"\%"), format="latex")
+        return only
+
+
+def register(app):
+    app.add_role("claim", ClaimRole())
