@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import reprlib
+
 import numpy as np
 
 
 def real(name, value, low=0.0, high=np.inf, *, open_low=False, open_high=False):
     """Return `value` as a float64 array after checking type, NaN and range.
+
+    A negative zero comes back as zero, so that dividing by it can't turn a limit round.
 
     Parameters
     ----------
@@ -24,13 +28,7 @@ def real(name, value, low=0.0, high=np.inf, *, open_low=False, open_high=False):
     ValueError
         Where an element is NaN or outside the range.
     """
-    try:
-        raw = np.asarray(value)
-    except ValueError:
-        raise TypeError(f"{name} = {value!r} is not a number or a regular array of numbers") from None
-    if raw.dtype.kind not in "iuf":
-        raise TypeError(f"{name} = {value!r} is not a real number or an array of real numbers")
-    array = raw.astype(np.float64)
+    array = _numbers(name, value)
     low_ok = array > low if open_low else array >= low
     high_ok = array < high if open_high else array <= high
     _refuse(name, array, ~(low_ok & high_ok), "allowed range " + _range(low, high, open_low, open_high))
@@ -38,7 +36,7 @@ def real(name, value, low=0.0, high=np.inf, *, open_low=False, open_high=False):
 
 
 def whole(name, value, low=1, high=np.inf):
-    """Return `value` as a float64 array of whole numbers in [`low`, `high`].
+    """Return `value` as a float64 array of finite whole numbers in [`low`, `high`].
 
     Raises
     ------
@@ -47,9 +45,9 @@ def whole(name, value, low=1, high=np.inf):
     ValueError
         Where an element is not a whole number, is infinite, NaN or outside the range.
     """
-    array = real(name, value, low, high)
-    bad = ~np.isfinite(array) | (array != np.floor(array))
-    _refuse(name, array, bad, "allowed: whole numbers in " + _range(low, high, False, not np.isfinite(high)))
+    array = _numbers(name, value)
+    good = np.isfinite(array) & (array == np.floor(array)) & (array >= low) & (array <= high)
+    _refuse(name, array, ~good, "allowed: whole numbers in " + _range(low, high, False, high == np.inf))
     return array
 
 
@@ -73,6 +71,26 @@ def plain(result):
     return float(result) if np.ndim(result) == 0 else result
 
 
+def _numbers(name, value):
+    try:
+        raw = np.asarray(value)
+    except ValueError:
+        text = f"{name} = {reprlib.repr(value)} is not a number or a regular array of numbers"
+        raise TypeError(text) from None
+    if raw.dtype.kind not in "iuf" and not _python_integers(raw):
+        raise TypeError(f"{name} = {reprlib.repr(value)} is not a real number or an array of real numbers")
+    try:
+        with np.errstate(all="ignore"):
+            return raw.astype(np.float64) + 0.0
+    except OverflowError:
+        raise ValueError(f"{name} = {reprlib.repr(value)} is too large; allowed: up to 1.8e308") from None
+
+
+def _python_integers(raw):
+    # NumPy keeps integers beyond 64 bits as objects: 9 * 10**21 GPUs is a number all the same.
+    return raw.dtype.kind == "O" and raw.size > 0 and all(type(v) in (int, float) for v in raw.flat)
+
+
 def _range(low, high, open_low, open_high):
     return f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
 
@@ -80,8 +98,7 @@ def _range(low, high, open_low, open_high):
 def _refuse(name, array, bad, allowed):
     if not bad.any():
         return
-    if array.ndim == 0:
-        raise ValueError(f"{name} = {array:g} is outside the domain; {allowed}")
     where = tuple(int(i) for i in np.argwhere(bad)[0])
-    index = ", ".join(map(str, where))
-    raise ValueError(f"{name}[{index}] = {array[where]:g} is outside the domain; {allowed}")
+    index = f"[{', '.join(map(str, where))}]" if where else ""
+    shown = repr(float(array[where])).removesuffix(".0")
+    raise ValueError(f"{name}{index} = {shown} is outside the domain; {allowed}")

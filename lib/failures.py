@@ -1,0 +1,412 @@
+"""How often things fail: component rates, the cascade to a cluster, jobs, intervals, spares.
+
+Everything here rests on constant failure rates (exponential lifetimes), the flat part of a
+component's life. Times of one call share one unit unless a name ends in ``_h``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from lib._checks import plain, real, together, whole
+
+_LARGEST_MEAN = 1e15
+
+
+def mttf_from_fit(fit):
+    """Mean time to failure in hours of a component whose failure rate is given in FIT.
+
+    .. math:: \\text{MTTF} = 10^9 / \\text{FIT}
+
+    Parameters
+    ----------
+    fit : float or array_like, [1/(1e9 h)]
+        Failures per 1e9 device-hours, in [0, inf).
+
+    Returns
+    -------
+    float or ndarray, [h]
+        The MTTF; infinite for a rate of zero.
+
+    Raises
+    ------
+    TypeError
+        Where `fit` is not made of real numbers.
+    ValueError
+        Where `fit` is negative, infinite or NaN.
+
+    Notes
+    -----
+    Valid while the failure rate is constant: neither infant mortality nor wear-out.
+    Theorem D-30 of chapters/foundations/failure_probability.
+
+    Examples
+    --------
+    >>> mttf_from_fit(20000)
+    50000.0
+
+    References
+    ----------
+    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    doi:10.2200/S00874ED3V01Y201809CAC046.
+    """
+    fit = real("fit", fit, open_high=True)
+    with np.errstate(all="ignore"):
+        return plain(1e9 / fit)
+
+
+def fit_from_mttf(mttf_h):
+    """Failure rate in FIT of a component whose mean time to failure is given in hours.
+
+    .. math:: \\text{FIT} = 10^9 / \\text{MTTF}
+
+    Parameters
+    ----------
+    mttf_h : float or array_like, [h]
+        Mean time to failure, in (0, inf].
+
+    Returns
+    -------
+    float or ndarray, [1/(1e9 h)]
+        Failures per 1e9 device-hours; zero for an infinite MTTF.
+
+    Raises
+    ------
+    TypeError
+        Where `mttf_h` is not made of real numbers.
+    ValueError
+        Where `mttf_h` is zero, negative or NaN.
+
+    Notes
+    -----
+    The inverse of `mttf_from_fit`, with the same domain of validity.
+    Theorem D-30 of chapters/foundations/failure_probability.
+
+    Examples
+    --------
+    >>> fit_from_mttf([50000.0, 150000.0])
+    array([20000.        ,  6666.66666667])
+
+    References
+    ----------
+    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    doi:10.2200/S00874ED3V01Y201809CAC046.
+    """
+    mttf_h = real("mttf_h", mttf_h, open_low=True)
+    with np.errstate(all="ignore"):
+        return plain(1e9 / mttf_h)
+
+
+def series_mtbf(counts, mttfs):
+    """MTBF of a system that fails as soon as any one of its components does.
+
+    .. math:: \\frac{1}{\\text{MTBF}} = \\sum_i \\frac{n_i}{\\text{MTTF}_i}
+
+    Parameters
+    ----------
+    counts : int or array_like, [dimensionless]
+        Components of each kind, whole numbers; kinds run along the last axis. A kind may be
+        absent (0), but not all of them.
+    mttfs : float or array_like, any time unit
+        MTTF of each kind, in (0, inf]; broadcasts against `counts`.
+
+    Returns
+    -------
+    float or ndarray, time unit of `mttfs`
+        The system's MTBF, without the last axis; infinite where nothing present ever fails.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where a count is negative or not whole, all counts of a system are zero, an MTTF is
+        zero, negative or NaN, or the shapes do not broadcast.
+
+    Notes
+    -----
+    The minimum of independent exponential lifetimes is exponential and its rate is the sum of
+    theirs; with a rate that changes over life or failures that come together this does not hold.
+    Theorem D-30 of chapters/foundations/failure_probability.
+
+    Examples
+    --------
+    A node of 8 GPUs, 2 network cards and 2 power supplies, in hours:
+
+    >>> round(series_mtbf([8, 2, 2], [50000.0, 150000.0, 100000.0]), 1)
+    5172.4
+
+    References
+    ----------
+    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    doi:10.2200/S00874ED3V01Y201809CAC046.
+    """
+    counts = whole("counts", counts, low=0)
+    mttfs = real("mttfs", mttfs, open_low=True)
+    counts, mttfs = together(counts=np.atleast_1d(counts), mttfs=np.atleast_1d(mttfs))
+    if not np.all(np.any(counts > 0, axis=-1)):
+        raise ValueError(f"counts = {counts.tolist()!r} describes a system without components; "
+                         "allowed: at least one positive count along the last axis")
+    with np.errstate(all="ignore"):
+        of_kind = mttfs / counts
+        shortest = np.min(of_kind, axis=-1, keepdims=True)
+        # Rates relative to the largest one neither overflow nor vanish, whatever the time unit.
+        relative_rates = np.where(np.isinf(shortest), 1.0, shortest / of_kind)
+        return plain(shortest[..., 0] / np.sum(relative_rates, axis=-1))
+
+
+def cluster_mtbf(node_mtbf, nodes):
+    """MTBF of a cluster of equal nodes that fails as soon as any one node does.
+
+    .. math:: \\text{MTBF}_\\text{cluster} = \\text{MTBF}_\\text{node} / N
+
+    Parameters
+    ----------
+    node_mtbf : float or array_like, any time unit
+        MTBF of one node, in (0, inf].
+    nodes : int or array_like, [dimensionless]
+        Number of nodes, whole numbers from 1.
+
+    Returns
+    -------
+    float or ndarray, time unit of `node_mtbf`
+        The cluster's MTBF.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where `node_mtbf` is zero, negative or NaN, `nodes` is not a whole number from 1, or the
+        shapes do not broadcast.
+
+    Notes
+    -----
+    Assumes that nodes fail independently at one constant rate; a shared cause (a switch, a rack's
+    power) takes several nodes in one failure and leaves fewer, larger failures.
+    Theorem D-30 of chapters/foundations/failure_probability.
+
+    Examples
+    --------
+    >>> round(cluster_mtbf(5172.4, 1250), 2)
+    4.14
+
+    References
+    ----------
+    Kokolis et al.: Revisiting Reliability in Large-Scale Machine Learning Research Clusters,
+    HPCA 2025, arXiv:2410.21680.
+    """
+    node_mtbf = real("node_mtbf", node_mtbf, open_low=True)
+    nodes = whole("nodes", nodes)
+    node_mtbf, nodes = together(node_mtbf=node_mtbf, nodes=nodes)
+    with np.errstate(all="ignore"):
+        return plain(node_mtbf / nodes)
+
+
+def failure_probability(duration, mtbf):
+    """Probability of at least one failure during a job.
+
+    .. math:: \\Pr(\\ge 1) = 1 - e^{-T/\\text{MTBF}}
+
+    Parameters
+    ----------
+    duration : float or array_like, time unit of `mtbf`
+        Length of the job, in [0, inf].
+    mtbf : float or array_like, time unit of `duration`
+        MTBF of what the job runs on, in (0, inf].
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        The probability, in [0, 1]; accurate to its last digits where it is small, too.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where `duration` is negative or NaN, `mtbf` is zero, negative or NaN, both are infinite,
+        or the shapes do not broadcast.
+
+    Notes
+    -----
+    Valid for a constant failure rate. New hardware fails more often in its first weeks.
+    Theorem D-31 of chapters/foundations/failure_probability.
+
+    Examples
+    --------
+    A day on 32 nodes whose MTBF is 161.6 h:
+
+    >>> round(failure_probability(24.0, 161.6), 4)
+    0.138
+
+    References
+    ----------
+    Kokolis et al.: Revisiting Reliability in Large-Scale Machine Learning Research Clusters,
+    HPCA 2025, arXiv:2410.21680.
+    """
+    duration = real("duration", duration)
+    mtbf = real("mtbf", mtbf, open_low=True)
+    duration, mtbf = together(duration=duration, mtbf=mtbf)
+    if np.any(np.isinf(duration) & np.isinf(mtbf)):
+        raise ValueError("duration = inf with mtbf = inf leaves the probability undefined; "
+                         "allowed: at most one of the two infinite")
+    with np.errstate(all="ignore"):
+        return plain(-np.expm1(-(duration / mtbf)))
+
+
+def mttf_interval(failures, exposure, confidence=0.95):
+    """Estimate of an MTTF from observed failures, with its exact confidence interval.
+
+    .. math::
+
+        \\widehat{\\text{MTTF}} = \\frac{T}{n}, \\qquad
+        \\left[\\frac{T}{Q^{-1}(n+1, \\alpha/2)},\\; \\frac{T}{P^{-1}(n, \\alpha/2)}\\right],
+        \\qquad \\alpha = 1 - \\text{confidence}
+
+    with P and Q the regularised incomplete gamma functions: half of a chi-squared quantile.
+
+    Parameters
+    ----------
+    failures : int or array_like, [dimensionless]
+        Failures counted, whole numbers from 0.
+    exposure : float or array_like, any time unit
+        Total time that all components together were watched (device-hours), in (0, inf).
+    confidence : float or array_like, [dimensionless]
+        Probability with which the interval covers the true MTTF, at least; in (0, 1).
+
+    Returns
+    -------
+    estimate, low, high : float or ndarray, time unit of `exposure`
+        The maximum-likelihood MTTF and the ends of the central two-sided interval. Without a
+        failure the estimate and `high` are infinite and `low` stays finite.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where `failures` is not a whole number from 0, `exposure` or `confidence` is outside its
+        range, or the shapes do not broadcast.
+
+    Notes
+    -----
+    The count is Poisson when each component has one constant rate and is replaced as it fails
+    (Garwood's interval). The interval covers the truth with at least the stated probability for
+    every true value, because counts are discrete. It says nothing about rates that drift.
+
+    Examples
+    --------
+    >>> estimate, low, high = mttf_interval(10, 500000.0)
+    >>> round(estimate), round(low), round(high)
+    (50000, 27188, 104267)
+    >>> mttf_interval(0, 500000.0)[0]
+    inf
+
+    References
+    ----------
+    Garwood: Fiducial limits for the Poisson distribution, Biometrika 28, 1936,
+    doi:10.1093/biomet/28.3-4.437.
+    """
+    failures = whole("failures", failures, low=0)
+    exposure = real("exposure", exposure, open_low=True, open_high=True)
+    confidence = real("confidence", confidence, high=1.0, open_low=True, open_high=True)
+    failures, exposure, confidence = together(failures=failures, exposure=exposure, confidence=confidence)
+    tail = (1.0 - confidence) / 2.0
+    with np.errstate(all="ignore"):
+        most = special.gammainccinv(failures + 1.0, tail)
+        least = np.where(failures > 0.0, special.gammaincinv(np.maximum(failures, 1.0), tail), 0.0)
+        return plain(exposure / failures), plain(exposure / most), plain(exposure / least)
+
+
+def spare_pool(failure_rate, replacement_time, coverage=None):
+    """Spares in use on average, or the smallest pool that suffices with a given probability.
+
+    .. math:: m = \\lambda T, \\qquad k = \\min\\{j : \\Pr(X \\le j) \\ge \\text{coverage}\\},
+              \\quad X \\sim \\text{Poisson}(m)
+
+    Parameters
+    ----------
+    failure_rate : float or array_like, per time unit of `replacement_time`
+        Node failures of the whole cluster per unit of time, in [0, inf).
+    replacement_time : float or array_like, any time unit
+        Mean time until a failed node is replaced, in [0, inf).
+    coverage : float or array_like, [dimensionless], optional
+        Probability that the pool suffices at a random moment, in [0, 1).
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        Without `coverage` the mean number of nodes out for replacement; with it the pool's size,
+        a whole number.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where `failure_rate` or `replacement_time` is negative, infinite or NaN, `coverage` is
+        outside [0, 1), the mean exceeds 1e15 and `coverage` is given, or the shapes do not broadcast.
+
+    Notes
+    -----
+    With failures at a constant rate and replacements that don't wait for each other, the number of
+    nodes out is Poisson whatever the distribution of the replacement time (Palm's theorem).
+    Failures that come in groups need a larger pool. The pool is the exact minimum unless
+    Pr(X <= k) equals `coverage` to within about 1e-14.
+    Theorem D-13 of chapters/scaling/spares.
+
+    Examples
+    --------
+    20 failures per hour, a day to replace each; then the pool that suffices 99.9 % of the time:
+
+    >>> spare_pool(20.0, 24.0)
+    480.0
+    >>> spare_pool(20.0, 24.0, coverage=0.999)
+    549.0
+
+    References
+    ----------
+    Palm: Analysis of the Erlang traffic formulae for busy-signal arrangements, Ericsson
+    Technics 6, 1938. Takács: Introduction to the Theory of Queues, Oxford, 1962, ch. 3.
+    """
+    failure_rate = real("failure_rate", failure_rate, open_high=True)
+    replacement_time = real("replacement_time", replacement_time, open_high=True)
+    if coverage is None:
+        rate, time = together(failure_rate=failure_rate, replacement_time=replacement_time)
+        with np.errstate(all="ignore"):
+            return plain(rate * time)
+    coverage = real("coverage", coverage, high=1.0, open_high=True)
+    rate, time, coverage = together(
+        failure_rate=failure_rate, replacement_time=replacement_time, coverage=coverage)
+    with np.errstate(all="ignore"):
+        mean = rate * time
+    if np.any(mean > _LARGEST_MEAN):
+        raise ValueError(f"failure_rate * replacement_time = {np.max(mean):g} is outside the domain; "
+                         f"allowed range [0, {_LARGEST_MEAN:g}] where coverage is given")
+    return plain(_smallest_pool(mean, coverage))
+
+
+def _smallest_pool(mean, coverage):
+    """Bisection on whole numbers between -1, never enough, and a pool that always is.
+
+    By Bernstein's inequality a Poisson variable exceeds m + 9 sqrt(m) + 40 with a probability below
+    1e-16, the smallest that any `coverage` below one leaves.
+    """
+    low = np.full(np.shape(mean), -1.0)
+    high = np.ceil(mean + 9.0 * np.sqrt(mean) + 40.0)
+    while np.any(high - low > 1.0):
+        middle = np.floor((low + high) / 2.0)
+        enough = (middle > low) & _suffices(middle, mean, coverage)
+        high = np.where(enough, middle, high)
+        low = np.where(enough, low, middle)
+    return high
+
+
+def _suffices(pool, mean, coverage):
+    # The smaller of the two tails is compared: the larger one has no digits left for it.
+    with np.errstate(all="ignore"):
+        by_head = special.gammaincc(pool + 1.0, mean) >= coverage
+        by_tail = special.gammainc(pool + 1.0, mean) <= 1.0 - coverage
+        return np.where(coverage < 0.5, by_head, by_tail)

@@ -1,0 +1,349 @@
+"""Copies of the training state in other GPUs' memory: how often all are lost, what they cost.
+
+Times of one call share one unit where a docstring says so; bandwidths, rates of computation
+and what meets them are per second.
+"""
+
+from __future__ import annotations
+
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+
+import numpy as np
+
+from lib._checks import plain, real, together, whole
+
+
+def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
+    """Expected number of times that a training loses all copies of some state.
+
+    .. math:: F = \\frac{T}{t} \\cdot \\frac{N}{M} \\cdot \\left(1 - e^{-\\lambda t}\\right)^M
+
+    Parameters
+    ----------
+    duration : float or array_like, time unit of `step_time`
+        Length T of the training, in [0, inf).
+    step_time : float or array_like, any time unit
+        Time t within which a lost copy is made good, in (0, inf): one training step.
+    gpus : int or array_like, [dimensionless]
+        Members N that hold copies, whole numbers from 1; M of them form a group.
+    copies : int or array_like, [dimensionless]
+        Copies M, each on its own node, whole numbers from 1.
+    node_failure_rate : float or array_like, per time unit of `step_time`
+        Failure rate of one node, in [0, inf).
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        Expected group losses per training; below about 0.1 also the probability of one.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where an argument is outside its range or the shapes do not broadcast.
+
+    Notes
+    -----
+    A group of `copies` members is lost when all of them fail within the same step; steps, groups
+    and members are independent. One failure that takes several members at once (a rack, a switch)
+    breaks this and soon dominates. The document replaces 1 - exp(-rate*t) by rate*t, which is high
+    by the factor (1 + rate*t/2)^copies to first order. `gpus` / `copies` is evaluated as a number of
+    groups even where it is not whole.
+    Theorem D-10 of chapters/scaling/gpu_memory.
+
+    Examples
+    --------
+    60 days, 10 s steps, 1000 members, one node failure in 8000 h: trainings per loss.
+
+    >>> losses = expected_losses(60 * 86400, 10.0, 1000, [2, 3], 1 / (8000 * 3600))
+    >>> [f"{1 / x:.4g}" for x in losses]
+    ['3.2e+04', '1.382e+11']
+
+    References
+    ----------
+    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
+    """
+    duration = real("duration", duration, open_high=True)
+    step_time = real("step_time", step_time, open_low=True, open_high=True)
+    gpus = whole("gpus", gpus)
+    copies = whole("copies", copies)
+    node_failure_rate = real("node_failure_rate", node_failure_rate, open_high=True)
+    return _exactly(_losses, duration=duration, step_time=step_time, gpus=gpus, copies=copies,
+                    node_failure_rate=node_failure_rate)
+
+
+def copy_time(state_bytes, copies, bandwidth):
+    """Time to send one GPU's state to all the peers that keep a copy of it.
+
+    .. math:: t = M S / B
+
+    Parameters
+    ----------
+    state_bytes : float or array_like, [bytes]
+        State of one GPU, in [0, inf).
+    copies : int or array_like, [dimensionless]
+        Number of copies sent, whole numbers from 1.
+    bandwidth : float or array_like, [bytes/s]
+        What one GPU can send, in (0, inf].
+
+    Returns
+    -------
+    float or ndarray, [s]
+        The time for all copies.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where an argument is outside its range or the shapes do not broadcast.
+
+    Notes
+    -----
+    Assumes that each copy crosses the sender's link once and that nothing else uses it.
+    Theorem D-11 of chapters/scaling/gpu_memory.
+
+    Examples
+    --------
+    4 GB to four peers at 400 Gb/s:
+
+    >>> copy_time(4e9, 4, 400e9 / 8)
+    0.32
+
+    References
+    ----------
+    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
+    """
+    state_bytes = real("state_bytes", state_bytes, open_high=True)
+    copies = whole("copies", copies)
+    bandwidth = real("bandwidth", bandwidth, open_low=True)
+    state_bytes, copies, bandwidth = together(state_bytes=state_bytes, copies=copies, bandwidth=bandwidth)
+    return plain(np.ldexp(*_product([state_bytes, copies], over=[bandwidth])))
+
+
+def gpu_limit(gpu_mttf, copy_time):
+    """GPUs at which failures come as fast as copies complete, for a model of fixed size.
+
+    .. math:: N = \\text{MTTF} / t
+
+    Parameters
+    ----------
+    gpu_mttf : float or array_like, time unit of `copy_time`
+        MTTF of one GPU, in (0, inf].
+    copy_time : float or array_like, time unit of `gpu_mttf`
+        Time for one checkpoint (`copy_time`, or a write to storage), in [0, inf).
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        The number of GPUs; infinite where copies take no time or GPUs never fail.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where an argument is outside its range or the shapes do not broadcast.
+
+    Notes
+    -----
+    At this size the mean time between failures equals the copy time; training stops being
+    worthwhile well before (`lib.overhead.largest_useful_cluster`). The copy time must not depend
+    on the number of GPUs.
+    Theorem D-11 of chapters/scaling/gpu_memory.
+
+    Examples
+    --------
+    >>> gpu_limit(50000 * 3600, 0.32)
+    562500000.0
+
+    References
+    ----------
+    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
+    """
+    gpu_mttf = real("gpu_mttf", gpu_mttf, open_low=True)
+    copy_time = real("copy_time", copy_time, open_high=True)
+    gpu_mttf, copy_time = together(gpu_mttf=gpu_mttf, copy_time=copy_time)
+    with np.errstate(all="ignore"):
+        return plain(gpu_mttf / copy_time)
+
+
+def compute_optimal_parameters(gpus, peak_flops, mfu, duration):
+    """Parameters of the model that a cluster trains compute-optimally in a given time.
+
+    .. math:: P = \\sqrt{\\frac{N \\cdot C_\\text{peak} \\cdot \\text{MFU} \\cdot T}{120}}
+
+    Parameters
+    ----------
+    gpus : int or array_like, [dimensionless]
+        Number of GPUs N, whole numbers from 1.
+    peak_flops : float or array_like, [FLOP/s]
+        Peak speed of one GPU, in (0, inf).
+    mfu : float or array_like, [dimensionless]
+        Model FLOP utilisation, in (0, 1].
+    duration : float or array_like, [s]
+        Length T of the training, in (0, inf).
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        Number of parameters.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where an argument is outside its range or the shapes do not broadcast.
+
+    Notes
+    -----
+    Training takes 6 P D operations, and the optimum has D = 20 P tokens, together 120 P^2. The
+    document leaves the factor T out, so that its number of parameters is that of one second's training.
+    Theorem D-12 of chapters/scaling/model_size.
+
+    Examples
+    --------
+    One GPU of 989 TFLOP/s at half its peak, for a second and for 90 days:
+
+    >>> [f"{compute_optimal_parameters(1, 989e12, 0.5, t):.3g}" for t in (1.0, 90 * 86400.0)]
+    ['2.03e+06', '5.66e+09']
+
+    References
+    ----------
+    Hoffmann et al.: Training Compute-Optimal Large Language Models, 2022, arXiv:2203.15556.
+    """
+    gpus = whole("gpus", gpus)
+    peak_flops = real("peak_flops", peak_flops, open_low=True, open_high=True)
+    mfu = real("mfu", mfu, high=1.0, open_low=True)
+    duration = real("duration", duration, open_low=True, open_high=True)
+    gpus, peak_flops, mfu, duration = together(gpus=gpus, peak_flops=peak_flops, mfu=mfu, duration=duration)
+    mantissa, exponent = _product([gpus, peak_flops, mfu, duration], over=[120.0])
+    odd = exponent % 2
+    return plain(np.ldexp(np.sqrt(np.ldexp(mantissa, odd)), (exponent - odd) // 2))
+
+
+def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, bytes_per_value,
+                     peak_flops, mfu, duration):
+    """GPUs at which failures come as fast as copies complete, for a model that grows with the cluster.
+
+    .. math::
+
+        \\frac{\\text{MTTF}}{N} = \\frac{M \\cdot v \\cdot b \\cdot P(N)}{B N^\\alpha}
+        \\quad\\Longrightarrow\\quad
+        N = \\left(\\frac{\\text{MTTF} \\cdot B}{M v b}
+            \\sqrt{\\frac{120}{C_\\text{peak} \\cdot \\text{MFU} \\cdot T}}\\right)^{1/(3/2-\\alpha)}
+
+    Parameters
+    ----------
+    gpu_mttf : float or array_like, [s]
+        MTTF of one GPU, in (0, inf].
+    bandwidth : float or array_like, [bytes/s]
+        Bandwidth B of one GPU, in (0, inf]; N of them move B N^alpha together.
+    alpha : float or array_like, [dimensionless]
+        Exponent of the cluster's bandwidth, in [0, 1.5).
+    copies : int or array_like, [dimensionless]
+        Copies M of the whole state, whole numbers from 1.
+    values_per_parameter : float or array_like, [dimensionless]
+        Values of optimizer state v per parameter, in (0, inf).
+    bytes_per_value : float or array_like, [bytes]
+        Bytes b per value, in (0, inf).
+    peak_flops : float or array_like, [FLOP/s]
+        Peak speed of one GPU, in (0, inf).
+    mfu : float or array_like, [dimensionless]
+        Model FLOP utilisation, in (0, 1].
+    duration : float or array_like, [s]
+        Length T of the training, in (0, inf).
+
+    Returns
+    -------
+    float or ndarray, [dimensionless]
+        The number of GPUs; infinite for an infinite MTTF or bandwidth.
+
+    Raises
+    ------
+    TypeError
+        Where an argument is not made of real numbers.
+    ValueError
+        Where an argument is outside its range or the shapes do not broadcast.
+
+    Notes
+    -----
+    P(N) is `compute_optimal_parameters`. Below the limit copies complete faster than failures come.
+    At alpha = 1.5 both sides scale alike and there is no crossing. A result below one means that not even one
+    GPU keeps up; a result beyond any machine means no limit in practice. The document's figures
+    follow from duration = 1 s.
+    The exponent amplifies rounding, so the value is computed in 50-digit decimal arithmetic, at
+    some tens of microseconds per element.
+    Theorem D-12 of chapters/scaling/model_size.
+
+    Examples
+    --------
+    The document's case (one second of training), then the same with 90 days:
+
+    >>> case = dict(gpu_mttf=50000 * 3600.0, bandwidth=50e9, copies=4, values_per_parameter=3,
+    ...             bytes_per_value=4, peak_flops=989e12, mfu=0.5)
+    >>> [f"{n:.2g}" for n in scaled_gpu_limit(alpha=[1.0, 0.5], duration=1.0, **case)]
+    ['8.5e+21', '9.2e+10']
+    >>> [f"{n:.2g}" for n in scaled_gpu_limit(alpha=[1.0, 0.5], duration=90 * 86400.0, **case)]
+    ['1.1e+15', '3.3e+07']
+
+    References
+    ----------
+    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
+    Hoffmann et al.: Training Compute-Optimal Large Language Models, 2022, arXiv:2203.15556.
+    """
+    inside = dict(open_low=True, open_high=True)
+    return _exactly(
+        _scaled_limit,
+        gpu_mttf=real("gpu_mttf", gpu_mttf, open_low=True),
+        bandwidth=real("bandwidth", bandwidth, open_low=True),
+        alpha=real("alpha", alpha, high=1.5, open_high=True),
+        copies=whole("copies", copies),
+        values_per_parameter=real("values_per_parameter", values_per_parameter, **inside),
+        bytes_per_value=real("bytes_per_value", bytes_per_value, **inside),
+        peak_flops=real("peak_flops", peak_flops, **inside),
+        mfu=real("mfu", mfu, high=1.0, open_low=True),
+        duration=real("duration", duration, **inside),
+    )
+
+
+def _losses(duration, step_time, gpus, copies, rate):
+    x = rate * step_time
+    # 1 - exp(-x) by its series where the difference would leave fewer than 30 digits.
+    failing = 1 - (-x).exp() if x > Decimal("1e-20") else x - x * x / 2
+    return duration / step_time * gpus / copies * failing ** copies
+
+
+def _scaled_limit(mttf, bandwidth, alpha, copies, values, size, peak, mfu, duration):
+    if mttf.is_infinite() or bandwidth.is_infinite():
+        return Decimal("inf")
+    crossing = mttf * bandwidth / (copies * values * size) * (120 / (peak * mfu * duration)).sqrt()
+    logarithm = crossing.ln() / (Decimal("1.5") - alpha)
+    return max(min(logarithm, Decimal(1000)), Decimal(-1000)).exp()
+
+
+def _exactly(formula, **arrays):
+    """Evaluate `formula` on each element in 60-digit decimals: a power magnifies float64's rounding."""
+    def one(*numbers):
+        return float(formula(*map(Decimal, numbers)))
+
+    with localcontext(Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        return plain(np.vectorize(one, otypes=[float])(*together(**arrays)))
+
+
+def _product(factors, over):
+    """Mantissa and exponent of a product and quotient whose partial results may leave float64's range."""
+    mantissa, exponent = 1.0, 0
+    for factor in factors:
+        m, e = np.frexp(factor)
+        mantissa, exponent = mantissa * m, exponent + e
+    for factor in over:
+        m, e = np.frexp(factor)
+        mantissa, exponent = mantissa / m, exponent - e
+    return mantissa, exponent
