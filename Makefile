@@ -29,7 +29,7 @@ check-outputs: env
 site: env
 	@echo "book 3/3: building the site from the notebooks just checked"
 	@rm -rf _build/html
-	@$(RUN) -m jupyter_book build chapters --config _config.yml --toc _toc.yml --path-output . \
+	@.venv/bin/jupyter-book build chapters --config _config.yml --toc $(CURDIR)/_toc.yml --path-output . \
 	  --all -n -W --keep-going -q
 
 test: env

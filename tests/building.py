@@ -11,14 +11,19 @@ LEFT_OUT = shutil.ignore_patterns(".venv", "_build", ".git", "__pycache__", ".py
 
 def run(*arguments, cwd=ROOT):
     """Run a Python module in `cwd` and return the finished process with its output as text."""
-    return subprocess.run([sys.executable, "-m", *map(str, arguments)], cwd=cwd, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
+    return capture([sys.executable, "-m", *arguments], cwd)
+
+
+def capture(command, cwd):
+    return subprocess.run(list(map(str, command)), cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=900)
 
 
 def build(out, cwd=ROOT):
     """Build the site of the checkout `cwd` into the folder `out` exactly as `make site` does."""
-    return run("jupyter_book", "build", "chapters", "--config", "_config.yml", "--toc", "_toc.yml",
-               "--path-output", out, "--all", "-n", "-W", "--keep-going", "-q", cwd=cwd)
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", "chapters", "--config", "_config.yml",
+               "--toc", Path(cwd) / "_toc.yml", "--path-output", out, "--all", "-n", "-W", "--keep-going", "-q"]
+    return capture(command, cwd)
 
 
 def scratch(folder):

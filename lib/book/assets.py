@@ -42,10 +42,10 @@ def choose_for_page(app, pagename, templatename, context, doctree):
 
     sphinx-thebe, which Jupyter Book always loads, declares a constant twice and names an outside script.
     """
-    context["script_files"] = [s for s in context["script_files"] if not _names(s, "thebe")]
-    context["css_files"] = [s for s in context["css_files"] if not _names(s, "sphinx-thebe", "googleapis")]
     if 'class="book-chart"' in context.get("body", ""):
         app.add_js_file(CHARTS, loading_method="defer")
+    context["script_files"] = [s for s in context["script_files"] if not _names(s, "thebe")]
+    context["css_files"] = [s for s in context["css_files"] if not _names(s, "sphinx-thebe", "googleapis")]
 
 
 def _names(asset, *words):

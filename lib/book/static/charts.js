@@ -10,7 +10,7 @@
     return {
       background: "transparent",
       font: "system-ui, sans-serif",
-      axis: {...words, domainColor: text, tickColor: text, gridColor: line, gridOpacity: 0.6,
+      axis: {...words, domainColor: text, tickColor: text, gridColor: line, gridOpacity: 0.3,
              labelFontSize: 12, titleFontSize: 13, titleFontWeight: "normal"},
       legend: {...words, labelFontSize: 12, titleFontSize: 12, labelLimit: 320, columns: innerWidth < 600 ? 1 : undefined},
       header: words,
