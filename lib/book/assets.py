@@ -7,7 +7,8 @@ import shutil
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
-CHARTS = "charts/charts.js"
+CHARTS, AUDIT = "scripts/charts.js", "scripts/audit.js"
+PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': AUDIT}  # loaded where the page holds the text
 
 
 def write(app):
@@ -18,6 +19,7 @@ def write(app):
     static.mkdir(parents=True, exist_ok=True)
     shutil.copy(STATIC / "report.css", static)
     _write_charts(static / CHARTS)
+    shutil.copy(STATIC / "audit.js", static / AUDIT)
     _copy_mathjax(static / "mathjax")
 
 
@@ -38,12 +40,13 @@ def _copy_mathjax(target):
 
 
 def choose_for_page(app, pagename, templatename, context, doctree):
-    """Load the chart script only where there are charts, and drop what would ask the network.
+    """Load a script only on the pages that need it, and drop what would ask the network.
 
     sphinx-thebe, which Jupyter Book always loads, declares a constant twice and names an outside script.
     """
-    if 'class="book-chart"' in context.get("body", ""):
-        app.add_js_file(CHARTS, loading_method="defer")
+    for sign, script in PAGE_SCRIPTS.items():
+        if sign in context.get("body", ""):
+            app.add_js_file(script, loading_method="defer")
     context["script_files"] = [s for s in context["script_files"] if not _names(s, "thebe")]
     context["css_files"] = [s for s in context["css_files"] if not _names(s, "sphinx-thebe", "googleapis")]
 

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from lib.book import assets, records, roles
+from lib.book import assets, boxes, records, roles
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
@@ -14,6 +14,7 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 def setup(app):
     app.connect("config-inited", repository_buttons)
     app.connect("builder-inited", assets.write)
+    app.connect("html-page-context", boxes.add)
     app.connect("html-page-context", assets.choose_for_page, priority=900)
     app.connect("build-finished", export_records)
     app.add_css_file("report.css", priority=900)
