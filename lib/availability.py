@@ -8,12 +8,12 @@ from lib._checks import plain, real, together, whole
 
 
 def stacked(availability, replicas, common_cause=0.0):
-    """Availability of a service that is up while at least one of its replicas is.
+    r"""Return the availability of a service that is up while at least one of its replicas is.
 
     .. math::
 
-        A_k = (1 - c)\\left(1 - (1 - a)^k\\right), \\qquad
-        c = \\beta (1 - A), \\qquad a = \\frac{A}{1 - c}
+        A_k = (1 - c)\left(1 - (1 - a)^k\right), \qquad
+        c = \beta (1 - A), \qquad a = \frac{A}{1 - c}
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def stacked(availability, replicas, common_cause=0.0):
 
     Notes
     -----
-    This is the beta-factor model, kept a probability for every A: a common outage (probability c) and each
-    replica's own outage (probability 1 - a) are independent events with A = (1 - c) a. One replica
-    gives A for every beta; beta = 0 gives 1 - (1 - A)^k; beta = 1 gives A. The handbooks'
-    unavailability beta q + ((1 - beta) q)^k, with q = 1 - A, drops the overlap of the two. It
-    differs by about (k - 1) beta q ((1 - beta) q)^k, but at A = 0 it would promise some availability.
-    Float64 cannot tell results within 1e-16 of one apart.
-    Theorem D-34 of chapters/foundations/strategies.
+    Theorem D-34 of chapters/foundations/strategies. In the beta-factor model a common outage, of
+    probability c, and a replica's own outage, of probability 1 - a, are independent, and A = (1 - c) a.
+    One replica has availability A whatever beta is; beta = 0 gives 1 - (1 - A)^k, beta = 1 gives A.
+    Handbooks use the rare-event form of the unavailability, beta q + ((1 - beta) q)^k with
+    q = 1 - A. It takes the two kinds of outage as never overlapping, which makes the second term low by
+    a share of about (k - 1) beta q: nothing at 99 %, but replicas with A = 0 would make a service that is
+    sometimes up. Results within 1e-16 of one are rounded to one.
 
     Examples
     --------
@@ -55,33 +55,34 @@ def stacked(availability, replicas, common_cause=0.0):
 
     References
     ----------
-    Fleming: A reliability model for common mode failures in redundant safety systems, General Atomic
-    report GA-A13284, 1975. Mosleh et al.: Procedures for treating common cause failures in safety
-    and reliability studies, NUREG/CR-4780, 1988.
+    Fleming (1975), A reliability model for common mode failures in redundant safety systems, General
+    Atomic report GA-A13284: the origin of the model. Rausand, Barros, Høyland (2020), System
+    reliability theory, 3rd edition, doi:10.1002/9781119373940: the handbook form.
     """
     availability = real("availability", availability, high=1.0)
     replicas = whole("replicas", replicas)
     common_cause = real("common_cause", common_cause, high=1.0)
     availability, replicas, common_cause = together(
         availability=availability, replicas=replicas, common_cause=common_cause)
-    # 1 - c, as a sum of what is not negative
-    common_up = (1.0 - common_cause) + common_cause * availability
     with np.errstate(all="ignore"):
+        # 1 - c as a sum of positive terms: exact also where beta and 1 - A are close to one
+        common_up = (1.0 - common_cause) + common_cause * availability
         alone = np.where(availability > 0.0, np.minimum(availability / common_up, 1.0), 0.0)
-        return plain(common_up * -np.expm1(replicas * np.log1p(-alone)))
+        any_up = -np.expm1(replicas * np.log1p(-alone))
+        return plain(np.where(replicas == 1.0, availability, common_up * any_up))
 
 
 def downtime(availability, period=8760.0):
-    """Expected time down within a period.
+    r"""Return the expected time down within a period.
 
-    .. math:: D = (1 - A) T
+    .. math:: (1 - A) \cdot \text{period}
 
     Parameters
     ----------
     availability : float or array_like, [dimensionless]
         Availability A, in [0, 1].
     period : float or array_like, any time unit
-        Length T of the period, in [0, inf); the default is a year of 365 days in hours.
+        Length of the period, in [0, inf); the default is a year of 365 days in hours.
 
     Returns
     -------
@@ -97,8 +98,8 @@ def downtime(availability, period=8760.0):
 
     Notes
     -----
-    An expectation over many periods; a single year may see none or several times as much.
-    Theorem D-34 of chapters/foundations/strategies.
+    Used with Theorem D-34 of chapters/foundations/strategies. An average over many periods: a single
+    year may see none of it or several times as much.
 
     Examples
     --------
@@ -107,19 +108,20 @@ def downtime(availability, period=8760.0):
 
     References
     ----------
-    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    Barroso, Hölzle, Ranganathan (2019), The datacenter as a computer, 3rd edition,
     doi:10.2200/S00874ED3V01Y201809CAC046.
     """
     availability = real("availability", availability, high=1.0)
     period = real("period", period, open_high=True)
     availability, period = together(availability=availability, period=period)
-    return plain((1.0 - availability) * period)
+    with np.errstate(all="ignore"):
+        return plain((1.0 - availability) * period)
 
 
 def nines(availability):
-    """Number of nines of an availability, as a real number: 2 for 99 %.
+    r"""Return the number of nines of an availability as a real number, 2 for 99 %.
 
-    .. math:: -\\log_{10}(1 - A)
+    .. math:: -\log_{10}(1 - A)
 
     Parameters
     ----------
@@ -140,8 +142,9 @@ def nines(availability):
 
     Notes
     -----
-    The largest float64 below one has 15.95 nines.
-    Theorem D-34 of chapters/foundations/strategies.
+    Used with Theorem D-34 of chapters/foundations/strategies. The largest float64 below one has
+    15.95 nines. Without a common cause k replicas have k times the nines of one; compute it so where
+    the availability itself would round to one.
 
     Examples
     --------
@@ -150,7 +153,7 @@ def nines(availability):
 
     References
     ----------
-    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    Barroso, Hölzle, Ranganathan (2019), The datacenter as a computer, 3rd edition,
     doi:10.2200/S00874ED3V01Y201809CAC046.
     """
     availability = real("availability", availability, high=1.0)

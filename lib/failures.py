@@ -11,13 +11,16 @@ from scipy import special
 
 from lib._checks import plain, real, together, whole
 
-_LARGEST_MEAN = 1e15
+# SciPy 1.17 stops its series for the incomplete gamma function after 2000 terms. From about this
+# shape on that is too early beyond 4.5 standard deviations, and normal quantiles are exact instead.
+_LARGE = 1e5
+_LARGEST_MEAN = 1e15  # the pool is a whole number in float64
 
 
 def mttf_from_fit(fit):
-    """Mean time to failure in hours of a component whose failure rate is given in FIT.
+    r"""Return the MTTF in hours of a component whose failure rate is given in FIT.
 
-    .. math:: \\text{MTTF} = 10^9 / \\text{FIT}
+    .. math:: \text{MTTF} = 10^9 / \text{FIT}
 
     Parameters
     ----------
@@ -48,7 +51,7 @@ def mttf_from_fit(fit):
 
     References
     ----------
-    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    Barroso, Hölzle, Ranganathan (2019), The datacenter as a computer, 3rd edition,
     doi:10.2200/S00874ED3V01Y201809CAC046.
     """
     fit = real("fit", fit, open_high=True)
@@ -57,9 +60,9 @@ def mttf_from_fit(fit):
 
 
 def fit_from_mttf(mttf_h):
-    """Failure rate in FIT of a component whose mean time to failure is given in hours.
+    r"""Return the failure rate in FIT of a component whose MTTF is given in hours.
 
-    .. math:: \\text{FIT} = 10^9 / \\text{MTTF}
+    .. math:: \text{FIT} = 10^9 / \text{MTTF}
 
     Parameters
     ----------
@@ -90,7 +93,7 @@ def fit_from_mttf(mttf_h):
 
     References
     ----------
-    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    Barroso, Hölzle, Ranganathan (2019), The datacenter as a computer, 3rd edition,
     doi:10.2200/S00874ED3V01Y201809CAC046.
     """
     mttf_h = real("mttf_h", mttf_h, open_low=True)
@@ -99,9 +102,9 @@ def fit_from_mttf(mttf_h):
 
 
 def series_mtbf(counts, mttfs):
-    """MTBF of a system that fails as soon as any one of its components does.
+    r"""Return the MTBF of a system that fails as soon as any one of its components does.
 
-    .. math:: \\frac{1}{\\text{MTBF}} = \\sum_i \\frac{n_i}{\\text{MTTF}_i}
+    .. math:: \frac{1}{\text{MTBF}} = \sum_i \frac{n_i}{\text{MTTF}_i}
 
     Parameters
     ----------
@@ -139,7 +142,7 @@ def series_mtbf(counts, mttfs):
 
     References
     ----------
-    Barroso, Hölzle, Ranganathan: The Datacenter as a Computer, 3rd ed., 2019,
+    Barroso, Hölzle, Ranganathan (2019), The datacenter as a computer, 3rd edition,
     doi:10.2200/S00874ED3V01Y201809CAC046.
     """
     counts = whole("counts", counts, low=0)
@@ -157,9 +160,9 @@ def series_mtbf(counts, mttfs):
 
 
 def cluster_mtbf(node_mtbf, nodes):
-    """MTBF of a cluster of equal nodes that fails as soon as any one node does.
+    r"""Return the MTBF of a cluster of equal nodes that fails as soon as any one node does.
 
-    .. math:: \\text{MTBF}_\\text{cluster} = \\text{MTBF}_\\text{node} / N
+    .. math:: \text{MTBF}_\text{cluster} = \text{MTBF}_\text{node} / N
 
     Parameters
     ----------
@@ -194,8 +197,8 @@ def cluster_mtbf(node_mtbf, nodes):
 
     References
     ----------
-    Kokolis et al.: Revisiting Reliability in Large-Scale Machine Learning Research Clusters,
-    HPCA 2025, arXiv:2410.21680.
+    Kokolis et al. (2025), Revisiting reliability in large-scale machine learning research clusters,
+    arXiv:2410.21680.
     """
     node_mtbf = real("node_mtbf", node_mtbf, open_low=True)
     nodes = whole("nodes", nodes)
@@ -205,9 +208,9 @@ def cluster_mtbf(node_mtbf, nodes):
 
 
 def failure_probability(duration, mtbf):
-    """Probability of at least one failure during a job.
+    r"""Return the probability of at least one failure during a job.
 
-    .. math:: \\Pr(\\ge 1) = 1 - e^{-T/\\text{MTBF}}
+    .. math:: \Pr(\ge 1) = 1 - e^{-T/\text{MTBF}}
 
     Parameters
     ----------
@@ -243,8 +246,8 @@ def failure_probability(duration, mtbf):
 
     References
     ----------
-    Kokolis et al.: Revisiting Reliability in Large-Scale Machine Learning Research Clusters,
-    HPCA 2025, arXiv:2410.21680.
+    Kokolis et al. (2025), Revisiting reliability in large-scale machine learning research clusters,
+    arXiv:2410.21680.
     """
     duration = real("duration", duration)
     mtbf = real("mtbf", mtbf, open_low=True)
@@ -257,13 +260,13 @@ def failure_probability(duration, mtbf):
 
 
 def mttf_interval(failures, exposure, confidence=0.95):
-    """Estimate of an MTTF from observed failures, with its exact confidence interval.
+    r"""Return an MTTF estimated from observed failures, with its exact confidence interval.
 
     .. math::
 
-        \\widehat{\\text{MTTF}} = \\frac{T}{n}, \\qquad
-        \\left[\\frac{T}{Q^{-1}(n+1, \\alpha/2)},\\; \\frac{T}{P^{-1}(n, \\alpha/2)}\\right],
-        \\qquad \\alpha = 1 - \\text{confidence}
+        \widehat{\text{MTTF}} = \frac{T}{n}, \qquad
+        \left[\frac{T}{Q^{-1}(n+1, \alpha/2)},\; \frac{T}{P^{-1}(n, \alpha/2)}\right],
+        \qquad \alpha = 1 - \text{confidence}
 
     with P and Q the regularised incomplete gamma functions: half of a chi-squared quantile.
 
@@ -292,9 +295,11 @@ def mttf_interval(failures, exposure, confidence=0.95):
 
     Notes
     -----
-    The count is Poisson when each component has one constant rate and is replaced as it fails
-    (Garwood's interval). The interval covers the truth with at least the stated probability for
-    every true value, because counts are discrete. It says nothing about rates that drift.
+    Garwood's interval: exact for a Poisson count, that is for one constant rate and an exposure that
+    does not depend on the failures seen. It covers the true MTTF with at least the stated
+    probability, and with more where few failures are expected, because a count is whole. It says
+    nothing about a rate that drifts or components that differ. It rests on Theorem D-30 of
+    chapters/foundations/failure_probability: the rates of all components add.
 
     Examples
     --------
@@ -306,8 +311,7 @@ def mttf_interval(failures, exposure, confidence=0.95):
 
     References
     ----------
-    Garwood: Fiducial limits for the Poisson distribution, Biometrika 28, 1936,
-    doi:10.1093/biomet/28.3-4.437.
+    Garwood (1936), Fiducial limits for the Poisson distribution, doi:10.1093/biomet/28.3-4.437.
     """
     failures = whole("failures", failures, low=0)
     exposure = real("exposure", exposure, open_low=True, open_high=True)
@@ -315,16 +319,20 @@ def mttf_interval(failures, exposure, confidence=0.95):
     failures, exposure, confidence = together(failures=failures, exposure=exposure, confidence=confidence)
     tail = (1.0 - confidence) / 2.0
     with np.errstate(all="ignore"):
-        most = special.gammainccinv(failures + 1.0, tail)
-        least = np.where(failures > 0.0, special.gammaincinv(np.maximum(failures, 1.0), tail), 0.0)
-        return plain(exposure / failures), plain(exposure / most), plain(exposure / least)
+        normal = special.ndtri(tail)
+        least = np.where(failures < _LARGE, special.gammaincinv(failures, tail),
+                         failures + _gamma_excess(failures, normal))
+        most = np.where(failures < _LARGE, special.gammainccinv(failures + 1.0, tail),
+                        failures + 1.0 + _gamma_excess(failures + 1.0, -normal))
+        high = np.where(failures > 0.0, exposure / least, np.inf)
+        return plain(exposure / failures), plain(exposure / most), plain(high)
 
 
 def spare_pool(failure_rate, replacement_time, coverage=None):
-    """Spares in use on average, or the smallest pool that suffices with a given probability.
+    r"""Return the mean number of spares in use, or the smallest pool that suffices with a given probability.
 
-    .. math:: m = \\lambda T, \\qquad k = \\min\\{j : \\Pr(X \\le j) \\ge \\text{coverage}\\},
-              \\quad X \\sim \\text{Poisson}(m)
+    .. math:: \lambda T, \qquad \min\{k : \Pr(X \le k) \ge \text{coverage}\},
+        \quad X \sim \text{Poisson}(\lambda T)
 
     Parameters
     ----------
@@ -352,9 +360,9 @@ def spare_pool(failure_rate, replacement_time, coverage=None):
     Notes
     -----
     With failures at a constant rate and replacements that don't wait for each other, the number of
-    nodes out is Poisson whatever the distribution of the replacement time (Palm's theorem).
-    Failures that come in groups need a larger pool. The pool is the exact minimum unless
-    Pr(X <= k) equals `coverage` to within about 1e-14.
+    nodes out is Poisson whatever the distribution of the replacement time. Failures that come in
+    groups, or repairs that queue, need a larger pool. The size is the exact minimum for the mean as
+    float64 has it, unless Pr(X <= k) and `coverage` agree to about 13 digits.
     Theorem D-13 of chapters/scaling/spares.
 
     Examples
@@ -368,8 +376,7 @@ def spare_pool(failure_rate, replacement_time, coverage=None):
 
     References
     ----------
-    Palm: Analysis of the Erlang traffic formulae for busy-signal arrangements, Ericsson
-    Technics 6, 1938. Takács: Introduction to the Theory of Queues, Oxford, 1962, ch. 3.
+    Eick, Massey, Whitt (1993), The physics of the M_t/G/infinity queue, doi:10.1287/opre.41.4.731.
     """
     failure_rate = real("failure_rate", failure_rate, open_high=True)
     replacement_time = real("replacement_time", replacement_time, open_high=True)
@@ -389,10 +396,10 @@ def spare_pool(failure_rate, replacement_time, coverage=None):
 
 
 def _smallest_pool(mean, coverage):
-    """Bisection on whole numbers between -1, never enough, and a pool that always is.
+    r"""Bisection on whole numbers between -1, never enough, and a pool that always is.
 
     By Bernstein's inequality a Poisson variable exceeds m + 9 sqrt(m) + 40 with a probability below
-    1e-16, the smallest that any `coverage` below one leaves.
+    1e-16, less than any `coverage` below one leaves.
     """
     low = np.full(np.shape(mean), -1.0)
     high = np.ceil(mean + 9.0 * np.sqrt(mean) + 40.0)
@@ -405,8 +412,25 @@ def _smallest_pool(mean, coverage):
 
 
 def _suffices(pool, mean, coverage):
-    # The smaller of the two tails is compared: the larger one has no digits left for it.
+    """Whether Pr(X <= pool) >= coverage, from the smaller of the two tails: the larger has no digits left."""
     with np.errstate(all="ignore"):
         by_head = special.gammaincc(pool + 1.0, mean) >= coverage
         by_tail = special.gammainc(pool + 1.0, mean) <= 1.0 - coverage
-        return np.where(coverage < 0.5, by_head, by_tail)
+        # The same inequality solved for the mean, a quantile of the gamma distribution.
+        normal = np.where(coverage < 0.5, -special.ndtri(coverage), special.ndtri(1.0 - coverage))
+        by_mean = mean - (pool + 1.0) <= _gamma_excess(pool + 1.0, normal)
+    return np.where(mean < _LARGE, np.where(coverage < 0.5, by_head, by_tail), by_mean)
+
+
+def _gamma_excess(shape, normal):
+    """Quantile of a gamma variable minus its shape, where the normal distribution has the quantile `normal`.
+
+    The Cornish-Fisher expansion (Fisher, Cornish 1960, doi:10.1080/00401706.1960.10489895). For shapes
+    from 1e5 and normal quantiles up to 8.3 the first term left out is below 1e-10.
+    """
+    z, root = normal, np.sqrt(shape)
+    return (z * root + (z**2 - 1.0) / 3.0
+            + z * (z**2 - 7.0) / 36.0 / root
+            - (3.0 * z**4 + 7.0 * z**2 - 16.0) / 810.0 / shape
+            + z * (9.0 * z**4 + 256.0 * z**2 - 433.0) / 38880.0 / shape / root
+            + (12.0 * z**6 - 243.0 * z**4 - 923.0 * z**2 + 1472.0) / 204120.0 / shape / shape)

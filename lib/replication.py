@@ -1,7 +1,7 @@
 """Copies of the training state in other GPUs' memory: how often all are lost, what they cost.
 
-Times of one call share one unit where a docstring says so; bandwidths, rates of computation
-and what meets them are per second.
+Times of one call share one unit. Bandwidths and FLOP rates are per second, and so are the times
+that meet them.
 """
 
 from __future__ import annotations
@@ -12,24 +12,27 @@ import numpy as np
 
 from lib._checks import plain, real, together, whole
 
+_DECIMALS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_BEYOND = Decimal(1000)  # exp(1000) is infinite in float64, exp(-1000) zero
+
 
 def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
-    """Expected number of times that a training loses all copies of some state.
+    r"""Return the expected number of times that a training loses all copies of some state.
 
-    .. math:: F = \\frac{T}{t} \\cdot \\frac{N}{M} \\cdot \\left(1 - e^{-\\lambda t}\\right)^M
+    .. math:: F = \frac{T}{s} \cdot \frac{g}{m} \cdot \left(1 - e^{-\lambda s}\right)^m
 
     Parameters
     ----------
     duration : float or array_like, time unit of `step_time`
         Length T of the training, in [0, inf).
     step_time : float or array_like, any time unit
-        Time t within which a lost copy is made good, in (0, inf): one training step.
+        Time s of one training step, within which a lost copy is made good; in (0, inf).
     gpus : int or array_like, [dimensionless]
-        Members N that hold copies, whole numbers from 1; M of them form a group.
+        Members g that hold copies, whole numbers from 1; m of them form a group.
     copies : int or array_like, [dimensionless]
-        Copies M, each on its own node, whole numbers from 1.
+        Copies m of a state, each on its own node, whole numbers from 1.
     node_failure_rate : float or array_like, per time unit of `step_time`
-        Failure rate of one node, in [0, inf).
+        Failure rate lambda of one node, in [0, inf).
 
     Returns
     -------
@@ -45,16 +48,16 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
 
     Notes
     -----
-    A group of `copies` members is lost when all of them fail within the same step; steps, groups
-    and members are independent. One failure that takes several members at once (a rack, a switch)
-    breaks this and soon dominates. The document replaces 1 - exp(-rate*t) by rate*t, which is high
-    by the factor (1 + rate*t/2)^copies to first order. `gpus` / `copies` is evaluated as a number of
-    groups even where it is not whole.
-    Theorem D-10 of chapters/scaling/gpu_memory.
+    Theorem D-10 of chapters/scaling/gpu_memory. A group of m members is lost when all of them fail
+    within the same step; members, groups and steps are independent. One failure that takes several
+    members at once (a rack, a switch) breaks this and soon dominates. Failures on both sides of the
+    end of a step are not counted. Document A replaces 1 - exp(-lambda s) by lambda s, which
+    overestimates the losses by a factor of about 1 + m lambda s / 2. The number of groups g/m is used
+    as it is, even where it is not whole. Computed in 60-digit decimals, some 10 microseconds per element.
 
     Examples
     --------
-    60 days, 10 s steps, 1000 members, one node failure in 8000 h: trainings per loss.
+    60 days of 10 s steps, 1000 members, a node failure in 8000 h; how many trainings see one loss:
 
     >>> losses = expected_losses(60 * 86400, 10.0, 1000, [2, 3], 1 / (8000 * 3600))
     >>> [f"{1 / x:.4g}" for x in losses]
@@ -62,7 +65,7 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
 
     References
     ----------
-    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    Erben, Erdil (2024), Hardware failures won't limit AI scaling,
     https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
     """
     duration = real("duration", duration, open_high=True)
@@ -70,23 +73,23 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
     gpus = whole("gpus", gpus)
     copies = whole("copies", copies)
     node_failure_rate = real("node_failure_rate", node_failure_rate, open_high=True)
-    return _exactly(_losses, duration=duration, step_time=step_time, gpus=gpus, copies=copies,
-                    node_failure_rate=node_failure_rate)
+    return _decimally(_losses, duration=duration, step_time=step_time, gpus=gpus, copies=copies,
+                      node_failure_rate=node_failure_rate)
 
 
 def copy_time(state_bytes, copies, bandwidth):
-    """Time to send one GPU's state to all the peers that keep a copy of it.
+    r"""Return the time to send one GPU's state to all the peers that keep a copy of it.
 
-    .. math:: t = M S / B
+    .. math:: \frac{m S}{B}
 
     Parameters
     ----------
     state_bytes : float or array_like, [bytes]
-        State of one GPU, in [0, inf).
+        State S of one GPU, in [0, inf).
     copies : int or array_like, [dimensionless]
-        Number of copies sent, whole numbers from 1.
+        Number m of copies sent, whole numbers from 1.
     bandwidth : float or array_like, [bytes/s]
-        What one GPU can send, in (0, inf].
+        Bandwidth B with which one GPU sends, in (0, inf].
 
     Returns
     -------
@@ -102,8 +105,8 @@ def copy_time(state_bytes, copies, bandwidth):
 
     Notes
     -----
-    Assumes that each copy crosses the sender's link once and that nothing else uses it.
-    Theorem D-11 of chapters/scaling/gpu_memory.
+    Part of Theorem D-11 of chapters/scaling/gpu_memory. Every copy crosses the sender's link once,
+    and nothing else uses the link meanwhile: training traffic on the same network lengthens it.
 
     Examples
     --------
@@ -114,27 +117,28 @@ def copy_time(state_bytes, copies, bandwidth):
 
     References
     ----------
-    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    Erben, Erdil (2024), Hardware failures won't limit AI scaling,
     https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
     """
     state_bytes = real("state_bytes", state_bytes, open_high=True)
     copies = whole("copies", copies)
     bandwidth = real("bandwidth", bandwidth, open_low=True)
     state_bytes, copies, bandwidth = together(state_bytes=state_bytes, copies=copies, bandwidth=bandwidth)
-    return plain(np.ldexp(*_product([state_bytes, copies], over=[bandwidth])))
+    with np.errstate(all="ignore"):
+        return plain(np.ldexp(*_quotient([state_bytes, copies], bandwidth)))
 
 
 def gpu_limit(gpu_mttf, copy_time):
-    """GPUs at which failures come as fast as copies complete, for a model of fixed size.
+    r"""Return the GPUs at which failures come as fast as copies complete, for a model of fixed size.
 
-    .. math:: N = \\text{MTTF} / t
+    .. math:: g = \frac{\theta}{t}
 
     Parameters
     ----------
     gpu_mttf : float or array_like, time unit of `copy_time`
-        MTTF of one GPU, in (0, inf].
+        MTTF theta of one GPU, in (0, inf].
     copy_time : float or array_like, time unit of `gpu_mttf`
-        Time for one checkpoint (`copy_time`, or a write to storage), in [0, inf).
+        Time t for one checkpoint, be it copies to peers or a write to storage, in [0, inf).
 
     Returns
     -------
@@ -150,10 +154,9 @@ def gpu_limit(gpu_mttf, copy_time):
 
     Notes
     -----
-    At this size the mean time between failures equals the copy time; training stops being
-    worthwhile well before (`lib.overhead.largest_useful_cluster`). The copy time must not depend
-    on the number of GPUs.
-    Theorem D-11 of chapters/scaling/gpu_memory.
+    Theorem D-11 of chapters/scaling/gpu_memory. Holds where the copy time does not depend on the
+    number of GPUs. At this size the cluster's MTBF equals the copy time, which is a scale, not a
+    threshold: `lib.overhead.largest_useful_cluster` says where more machines stop helping.
 
     Examples
     --------
@@ -162,7 +165,7 @@ def gpu_limit(gpu_mttf, copy_time):
 
     References
     ----------
-    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    Erben, Erdil (2024), Hardware failures won't limit AI scaling,
     https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
     """
     gpu_mttf = real("gpu_mttf", gpu_mttf, open_low=True)
@@ -173,14 +176,14 @@ def gpu_limit(gpu_mttf, copy_time):
 
 
 def compute_optimal_parameters(gpus, peak_flops, mfu, duration):
-    """Parameters of the model that a cluster trains compute-optimally in a given time.
+    r"""Return the parameters of the model that a cluster trains compute-optimally in a given time.
 
-    .. math:: P = \\sqrt{\\frac{N \\cdot C_\\text{peak} \\cdot \\text{MFU} \\cdot T}{120}}
+    .. math:: P = \sqrt{\frac{g \cdot C_\text{peak} \cdot \text{MFU} \cdot T}{120}}
 
     Parameters
     ----------
     gpus : int or array_like, [dimensionless]
-        Number of GPUs N, whole numbers from 1.
+        Number g of GPUs, whole numbers from 1.
     peak_flops : float or array_like, [FLOP/s]
         Peak speed of one GPU, in (0, inf).
     mfu : float or array_like, [dimensionless]
@@ -191,7 +194,7 @@ def compute_optimal_parameters(gpus, peak_flops, mfu, duration):
     Returns
     -------
     float or ndarray, [dimensionless]
-        Number of parameters.
+        Number P of parameters.
 
     Raises
     ------
@@ -202,9 +205,10 @@ def compute_optimal_parameters(gpus, peak_flops, mfu, duration):
 
     Notes
     -----
-    Training takes 6 P D operations, and the optimum has D = 20 P tokens, together 120 P^2. The
-    document leaves the factor T out, so that its number of parameters is that of one second's training.
-    Theorem D-12 of chapters/scaling/model_size.
+    Part of Theorem D-12 of chapters/scaling/model_size. Training on D tokens takes 6 P D operations,
+    and the optimum has D = 20 P: together 120 P^2. Document A leaves T out, so that its number of
+    parameters is that of a training of one second. For large clusters the rule is extrapolated far
+    beyond the models that it was fitted to.
 
     Examples
     --------
@@ -215,39 +219,39 @@ def compute_optimal_parameters(gpus, peak_flops, mfu, duration):
 
     References
     ----------
-    Hoffmann et al.: Training Compute-Optimal Large Language Models, 2022, arXiv:2203.15556.
+    Hoffmann et al. (2022), Training compute-optimal large language models, arXiv:2203.15556.
     """
     gpus = whole("gpus", gpus)
     peak_flops = real("peak_flops", peak_flops, open_low=True, open_high=True)
     mfu = real("mfu", mfu, high=1.0, open_low=True)
     duration = real("duration", duration, open_low=True, open_high=True)
     gpus, peak_flops, mfu, duration = together(gpus=gpus, peak_flops=peak_flops, mfu=mfu, duration=duration)
-    mantissa, exponent = _product([gpus, peak_flops, mfu, duration], over=[120.0])
-    odd = exponent % 2
-    return plain(np.ldexp(np.sqrt(np.ldexp(mantissa, odd)), (exponent - odd) // 2))
+    mantissa, exponent = _quotient([gpus, peak_flops, mfu, duration], 120.0)
+    odd = exponent % 2  # an even exponent halves exactly
+    with np.errstate(all="ignore"):
+        return plain(np.ldexp(np.sqrt(np.ldexp(mantissa, odd)), (exponent - odd) // 2))
 
 
 def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, bytes_per_value,
                      peak_flops, mfu, duration):
-    """GPUs at which failures come as fast as copies complete, for a model that grows with the cluster.
+    r"""Return the GPUs at which failures come as fast as copies complete, for a model that grows with them.
 
     .. math::
 
-        \\frac{\\text{MTTF}}{N} = \\frac{M \\cdot v \\cdot b \\cdot P(N)}{B N^\\alpha}
-        \\quad\\Longrightarrow\\quad
-        N = \\left(\\frac{\\text{MTTF} \\cdot B}{M v b}
-            \\sqrt{\\frac{120}{C_\\text{peak} \\cdot \\text{MFU} \\cdot T}}\\right)^{1/(3/2-\\alpha)}
+        \frac{\theta}{g} = \frac{m v b P(g)}{B g^\alpha} \quad\Longrightarrow\quad
+        g = \left(\frac{\theta B}{m v b} \sqrt{\frac{120}{C_\text{peak} \cdot \text{MFU} \cdot T}}
+            \right)^{1/(3/2-\alpha)}
 
     Parameters
     ----------
     gpu_mttf : float or array_like, [s]
-        MTTF of one GPU, in (0, inf].
+        MTTF theta of one GPU, in (0, inf].
     bandwidth : float or array_like, [bytes/s]
-        Bandwidth B of one GPU, in (0, inf]; N of them move B N^alpha together.
+        Bandwidth B of one GPU, in (0, inf]; g of them move B g^alpha together.
     alpha : float or array_like, [dimensionless]
-        Exponent of the cluster's bandwidth, in [0, 1.5).
+        Exponent of the cluster's bandwidth in the number of GPUs, in [0, 1.5).
     copies : int or array_like, [dimensionless]
-        Copies M of the whole state, whole numbers from 1.
+        Copies m of the whole state, whole numbers from 1.
     values_per_parameter : float or array_like, [dimensionless]
         Values of optimizer state v per parameter, in (0, inf).
     bytes_per_value : float or array_like, [bytes]
@@ -273,17 +277,15 @@ def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, b
 
     Notes
     -----
-    P(N) is `compute_optimal_parameters`. Below the limit copies complete faster than failures come.
-    At alpha = 1.5 both sides scale alike and there is no crossing. A result below one means that not even one
-    GPU keeps up; a result beyond any machine means no limit in practice. The document's figures
-    follow from duration = 1 s.
-    The exponent amplifies rounding, so the value is computed in 50-digit decimal arithmetic, at
-    some tens of microseconds per element.
-    Theorem D-12 of chapters/scaling/model_size.
+    Theorem D-12 of chapters/scaling/model_size, with P(g) of `compute_optimal_parameters`. Below the
+    limit copies complete faster than failures come. At alpha = 1.5 both scale alike, so that no
+    size is a limit (or every one is). A limit below one means that not even one GPU keeps up. Document
+    A's figures are those of a training of one second. The exponent magnifies rounding: the value
+    is computed in 60-digit decimals, some 70 microseconds per element.
 
     Examples
     --------
-    The document's case (one second of training), then the same with 90 days:
+    Document A's case, a training of one second, and then the same with 90 days:
 
     >>> case = dict(gpu_mttf=50000 * 3600.0, bandwidth=50e9, copies=4, values_per_parameter=3,
     ...             bytes_per_value=4, peak_flops=989e12, mfu=0.5)
@@ -294,12 +296,12 @@ def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, b
 
     References
     ----------
-    Erben, Erdil: Hardware Failures Won't Limit AI Scaling, Epoch AI, 2024,
+    Erben, Erdil (2024), Hardware failures won't limit AI scaling,
     https://epoch.ai/blog/hardware-failures-wont-limit-ai-scaling.
-    Hoffmann et al.: Training Compute-Optimal Large Language Models, 2022, arXiv:2203.15556.
+    Hoffmann et al. (2022), Training compute-optimal large language models, arXiv:2203.15556.
     """
     inside = dict(open_low=True, open_high=True)
-    return _exactly(
+    return _decimally(
         _scaled_limit,
         gpu_mttf=real("gpu_mttf", gpu_mttf, open_low=True),
         bandwidth=real("bandwidth", bandwidth, open_low=True),
@@ -315,9 +317,9 @@ def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, b
 
 def _losses(duration, step_time, gpus, copies, rate):
     x = rate * step_time
-    # 1 - exp(-x) by its series where the difference would leave fewer than 30 digits.
+    # 1 - exp(-x) leaves no digits where x is tiny; two terms of its series are exact there.
     failing = 1 - (-x).exp() if x > Decimal("1e-20") else x - x * x / 2
-    return duration / step_time * gpus / copies * failing ** copies
+    return duration / step_time * gpus / copies * failing**copies
 
 
 def _scaled_limit(mttf, bandwidth, alpha, copies, values, size, peak, mfu, duration):
@@ -325,25 +327,23 @@ def _scaled_limit(mttf, bandwidth, alpha, copies, values, size, peak, mfu, durat
         return Decimal("inf")
     crossing = mttf * bandwidth / (copies * values * size) * (120 / (peak * mfu * duration)).sqrt()
     logarithm = crossing.ln() / (Decimal("1.5") - alpha)
-    return max(min(logarithm, Decimal(1000)), Decimal(-1000)).exp()
+    return max(min(logarithm, _BEYOND), -_BEYOND).exp()
 
 
-def _exactly(formula, **arrays):
-    """Evaluate `formula` on each element in 60-digit decimals: a power magnifies float64's rounding."""
+def _decimally(formula, **arrays):
+    """Evaluate `formula` element by element in decimals: a power magnifies the rounding of float64."""
+
     def one(*numbers):
         return float(formula(*map(Decimal, numbers)))
 
-    with localcontext(Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+    with localcontext(_DECIMALS), np.errstate(all="ignore"):
         return plain(np.vectorize(one, otypes=[float])(*together(**arrays)))
 
 
-def _product(factors, over):
-    """Mantissa and exponent of a product and quotient whose partial results may leave float64's range."""
-    mantissa, exponent = 1.0, 0
-    for factor in factors:
-        m, e = np.frexp(factor)
+def _quotient(factors, divisor):
+    """Mantissa and exponent of a product over a divisor: no part of it leaves the range of float64."""
+    mantissa, exponent = np.frexp(divisor)
+    mantissa, exponent = 1.0 / mantissa, -exponent
+    for m, e in map(np.frexp, factors):
         mantissa, exponent = mantissa * m, exponent + e
-    for factor in over:
-        m, e = np.frexp(factor)
-        mantissa, exponent = mantissa / m, exponent - e
     return mantissa, exponent
