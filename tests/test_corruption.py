@@ -570,6 +570,8 @@ def test_faults_are_stored_plainly():
     fault = Fault("x", np.array([1, 2]), bit=np.int64(3))
     assert fault == Fault("x", (1, 2), 3) and type(fault.bit) is int and type(fault.index[0]) is int
     assert type(Fault("x", 0, factor=np.float32(2)).factor) is float
+    with pytest.raises(AttributeError):
+        fault.bit = 4
 
 
 @pytest.mark.parametrize(
@@ -591,6 +593,7 @@ def test_faults_are_stored_plainly():
         ),
         ({"fault": "q"}, TypeError, r"fault = 'q'; allowed: a Fault or None"),
         ({"fault": Fault("q", 4, bit=0)}, ValueError, r"index = \(4,\) .* inside q, shape \(4, 2\)"),
+        ({"x": np.ones((9, 4, 3)), "fault": Fault("x", 4, bit=0)}, ValueError, r"inside x, shape \(4, 3\)"),
         ({"fault": Fault("q", (0, 2), bit=0)}, ValueError, r"index = \(0, 2\) .* inside q, shape \(4, 2\)"),
         ({"fault": Fault("w_v", (3, 0), bit=0)}, ValueError, r"inside w_v, shape \(3, 5\)"),
         ({"precision": "float32"}, ValueError, r"precision = 'float32' .*: float64, float16, float16 through"),

@@ -360,3 +360,8 @@ def test_bad_words_are_refused_by_name(function, words, format, error, text):
 def test_table_refuses_an_unknown_format():
     with pytest.raises(ValueError, match="format = 'float64' is unknown"):
         flip_table("float64")
+
+
+def test_formats_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        FORMATS["float16"].exponent_bits = 6
