@@ -13,12 +13,17 @@ import numpy as np
 
 from lib._checks import plain, real, together
 
-_BLOCK = 2**15  # elements computed at once: a dozen temporaries of this size fit in the cache
-_SPLIT = 2.0  # below, the residual is a Taylor sum; above, a logarithm
+_BLOCK = 2**15  # elements computed at once: the temporaries stay in the cache, memory stays bounded
+_SPLIT = 2.0  # `_near` takes x up to here, `_far` the rest
+
+# Padé approximant [4/4] of u/p, p = sqrt(2 x), from the series u = p - p^2/3 + 11 p^3/72 - 43 p^4/540 + ...
+# that undetermined coefficients in (u - 1) e^u = p^2/2 - 1 give; the test derives it again.
+_NUMERATOR = (1.0, 1.2217382422942498, 0.4481316384306592, 0.04812496893691184, 0.00043809273531329415)
+_DENOMINATOR = (1.0, 1.555071575627583, 0.8137110525287425, 0.16141123646635266, 0.009252330665513842)
 
 # (u - 1) e^u + 1 is the integral of t e^t from 0 to u, hence u^2 times the sum of u^k / (k! (k + 2)).
-# The sum's 22 terms are all positive and reach full precision for u <= 1.3, where x <= _SPLIT.
-_TAYLOR = tuple(1.0 / (factorial(k) * (k + 2)) for k in range(22))
+# No term is negative, and 20 reach full precision up to u = 1.28, which is x = _SPLIT.
+_TAYLOR = tuple(1.0 / (factorial(k) * (k + 2)) for k in range(20))
 
 
 def kernel(x):
@@ -34,8 +39,8 @@ def kernel(x):
 
     Returns
     -------
-    float or ndarray
-        u in [0, inf], shape of `x` [dimensionless].
+    float or ndarray, [dimensionless]
+        u in [0, inf], shape of `x`.
 
     Raises
     ------
@@ -65,7 +70,13 @@ def kernel(x):
     Iacono, Boyd (2017), New approximations to the principal real-valued branch of the Lambert
     W-function, doi:10.1007/s10444-017-9530-3.
     """
-    return plain(_kernel(real("x", x)))
+    if not (isinstance(x, np.ndarray) and x.dtype == np.float64):
+        return plain(_kernel(real("x", x)))
+    try:
+        return plain(_kernel(x, lambda block: real("x", block)))
+    except ValueError:
+        real("x", x)  # names the element's place in the whole array
+        raise
 
 
 def young(write_time, mtbf):
@@ -82,8 +93,8 @@ def young(write_time, mtbf):
 
     Returns
     -------
-    float or ndarray
-        Compute time tau between checkpoints, broadcast shape, time unit of `mtbf`.
+    float or ndarray, time unit of `mtbf`
+        Compute time tau between checkpoints, broadcast shape.
 
     Raises
     ------
@@ -110,7 +121,7 @@ def young(write_time, mtbf):
     """
     delta, m, _ = _times(write_time, mtbf)
     with np.errstate(all="ignore"):
-        tau = _geometric(delta, m)
+        tau = _young(delta, m)
     return plain(np.where(np.isinf(m), np.inf, tau))
 
 
@@ -130,8 +141,8 @@ def daly(write_time, mtbf):
 
     Returns
     -------
-    float or ndarray
-        Compute time tau between checkpoints, broadcast shape, time unit of `mtbf`.
+    float or ndarray, time unit of `mtbf`
+        Compute time tau between checkpoints, broadcast shape.
 
     Raises
     ------
@@ -162,7 +173,7 @@ def daly(write_time, mtbf):
         # With s = sqrt(delta / 2M) the published terms are the square sqrt(2 delta M) (1 - s/3)^2,
         # which has no difference of large terms.
         s = np.sqrt(0.5 * (delta / m))
-        tau = np.where(s < 1.0, _geometric(delta, m) * (1.0 - s / 3.0) ** 2, m)
+        tau = np.where(s < 1.0, _young(delta, m) * (1.0 - s / 3.0) ** 2, m)
     return plain(np.where(np.isinf(m), np.inf, tau))
 
 
@@ -186,8 +197,8 @@ def optimal(write_time, mtbf, restart_time=0.0, *, exposed_writes=True):
 
     Returns
     -------
-    float or ndarray
-        Compute time tau between checkpoints, broadcast shape, time unit of `mtbf`.
+    float or ndarray, time unit of `mtbf`
+        Compute time tau between checkpoints, broadcast shape.
 
     Raises
     ------
@@ -220,41 +231,42 @@ def optimal(write_time, mtbf, restart_time=0.0, *, exposed_writes=True):
     delta, m, r = _times(write_time, mtbf, restart_time)
     with np.errstate(all="ignore"):
         u = _share(delta, m, r, exposed)
-        short = _geometric(delta, m) if exposed else _geometric(delta, m) * (np.sqrt(m) / np.sqrt(m + r))
-        # Where u^2 is far below the last place, Young's form is exact and cannot underflow.
-        tau = np.where(u < 1e-20, short, m * u)
+        # Below 1e-150, where x may underflow, u is sqrt(2 x) to all digits.
+        first = np.sqrt(2.0 * delta) * (m / np.hypot(np.sqrt(m), 0.0 if exposed else np.sqrt(r)))
+        tau = np.where(u < 1e-150, first, m * u)
     return plain(np.where(np.isinf(m), np.inf, tau))
 
 
 def _share(delta, m, r, exposed):
     """Return u, the optimal interval in units of the MTBF, from checked arrays."""
-    with np.errstate(all="ignore"):
-        if exposed:
-            return _kernel(-np.expm1(-delta / m))
-        x = delta / (m + r)
-        u = _kernel(x)
-        # The quotient can overflow where u is still of order 1000: u + log(u - 1) = log(x - 1) then
-        # contracts by 1/u with every pass, and the 1 in x - 1 no longer counts.
-        log_x = np.log(delta) - np.log(m + r)
-        far = log_x
-        for _ in range(6):
-            far = log_x - np.log(far - 1.0)
-        return np.where(np.isinf(x), far, u)
+    if exposed:
+        return _kernel(-np.expm1(-delta / m))
+    x = _over_sum(delta, m, r)
+    # x can overflow where u is still of order 1000. Then u + log(u - 1) = log(x - 1) = log(x), and
+    # each pass divides the error by u.
+    log_x = np.log(delta) - np.log(m + r)
+    far = log_x
+    for _ in range(6):
+        far = log_x - np.log(far - 1.0)
+    return np.where(np.isinf(x), far, _kernel(x))
 
 
-def _kernel(x):
-    """Evaluate `kernel` for a float64 array of elements in [0, inf], block by block."""
-    result = np.empty(np.shape(x))
-    source, target = np.ravel(x), result.reshape(-1)
-    with np.errstate(all="ignore"):
-        for start in range(0, source.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            target[block] = _block(source[block])
-    return result
+def _over_sum(a, b, c):
+    """Return a / (b + c), by halves where the sum overflows."""
+    return np.where(np.isinf(b + c), 0.5 * a / (0.5 * b + 0.5 * c), a / (b + c))
+
+
+def _kernel(x, check=np.asarray):
+    """Evaluate `kernel` block by block, each block passed through `check`."""
+    blocks = np.nditer([x, None], ["external_loop", "buffered", "zerosize_ok"], buffersize=_BLOCK)
+    with blocks, np.errstate(all="ignore"):
+        for source, target in blocks:
+            target[...] = _block(check(source))
+        return blocks.operands[1]
 
 
 def _block(x):
-    u = x.copy()  # right at 0 and inf
+    u = x + 0.0  # right at 0 and at inf
     near = (x > 0.0) & (x <= _SPLIT)
     far = (x > _SPLIT) & (x < np.inf)
     u[near] = _near(x[near])
@@ -262,41 +274,37 @@ def _block(x):
     return u
 
 
-def _guess(x):
-    """Iacono and Boyd's closed form: relative error at most 0.02 for all x in (0, 1.8e308)."""
-    root = np.sqrt(x)
-    return 2.036 * np.log1p((1.14956131 * root - _C * np.log1p(root)) / (1.0 + _C * np.log1p(root)))
-
-
-_C = 0.4549574
-
-
 def _near(x):
-    """Two Halley steps for u^2 S(u) = x, all in relative terms so that a tiny x cannot underflow."""
-    u = _guess(x)
-    for _ in range(2):
-        total = np.full_like(u, _TAYLOR[-1])
-        for coefficient in _TAYLOR[-2::-1]:
-            total *= u
-            total += coefficient
-        step = (total - x / u / u) * np.exp(-u)  # the Newton step over u
-        u -= u * (step / (1.0 - 0.5 * step * (1.0 + u)))
-    return u
+    """Solve u^2 S(u) = x, S the Taylor sum, in relative terms: x itself may be the smallest float."""
+    p = np.sqrt(2.0 * x)
+    u = p * (_polynomial(_NUMERATOR, p) / _polynomial(_DENOMINATOR, p))  # relative error below 2e-6
+    newton = (_polynomial(_TAYLOR, u) - x / u / u) * np.exp(-u)  # the step of Newton's method, over u
+    return u - u * (newton / (1.0 - 0.5 * newton * (1.0 + u)))  # one step of Halley's
 
 
 def _far(x):
-    """Two steps of Fritsch, Shafer and Crowley for log((x - 1)/(u - 1)) = u."""
-    u = _guess(x)
-    for _ in range(2):
+    """Solve log((x - 1)/(u - 1)) = u: no difference of large terms, no overflow."""
+    root = np.sqrt(x)  # Iacono and Boyd's equation (20): relative error below 0.02 up to 1.8e308
+    u = 2.036 * np.log((1.0 + 1.14956131 * root) / (1.0 + 0.4549574 * np.log1p(root)))
+    for _ in range(2):  # Fritsch, Shafer and Crowley: each step multiplies the number of digits by four
         w = u - 1.0
         rest = np.log((x - 1.0) / w) - u
         q = 2.0 * u * (u + rest * (2.0 / 3.0))
-        u += w * (rest / u) * ((q - rest) / (q - 2.0 * rest))
+        u = u + w * (rest / u) * ((q - rest) / (q - 2.0 * rest))
     return u
 
 
-def _geometric(delta, m):
-    """Return sqrt(2 delta m) without forming a product that could overflow or underflow."""
+def _polynomial(coefficients, x):
+    """Horner's rule in place, lowest coefficient first."""
+    total = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        total *= x
+        total += coefficient
+    return total
+
+
+def _young(delta, m):
+    """Return sqrt(2 delta m) without a product that could overflow or underflow."""
     return np.sqrt(2.0) * (np.sqrt(delta) * np.sqrt(m))
 
 

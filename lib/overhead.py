@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from lib._checks import plain, real, together
-from lib._exact import quotient, two_sum
-from lib.intervals import _flag, _kernel, _share, _times
+from lib._exact import exponent
+from lib.intervals import _flag, _kernel, _over_sum, _share, _times
 
 
 def first_order_loss(interval, write_time, mtbf):
@@ -30,8 +30,8 @@ def first_order_loss(interval, write_time, mtbf):
 
     Returns
     -------
-    float or ndarray
-        Lost time per useful time, broadcast shape [dimensionless].
+    float or ndarray, [dimensionless]
+        Lost time per useful time, broadcast shape.
 
     Raises
     ------
@@ -57,7 +57,8 @@ def first_order_loss(interval, write_time, mtbf):
     """
     tau, delta, m, _ = _times(write_time, mtbf, interval=real("interval", interval))
     with np.errstate(all="ignore"):
-        return plain(_ratio(delta, tau) + _half_ratio(tau, m))
+        redone = np.where(tau > 1.0, 0.5 * tau / m, 0.5 * (tau / m))  # exact halves, no overflow
+        return plain(_ratio(delta, tau) + np.where(np.isinf(m), 0.0, redone))
 
 
 def slowdown(interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=True):
@@ -81,8 +82,8 @@ def slowdown(interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=Tru
 
     Returns
     -------
-    float or ndarray
-        Wall time over useful time, broadcast shape, in [1, inf] [dimensionless].
+    float or ndarray, [dimensionless]
+        Wall time over useful time, broadcast shape, in [1, inf].
 
     Raises
     ------
@@ -111,18 +112,8 @@ def slowdown(interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=Tru
     doi:10.1016/j.future.2004.11.016.
     """
     exposed = _flag(exposed_writes)
-    tau, delta, m, r = _times(write_time, mtbf, restart_time, interval=real("interval", interval))
-    with np.errstate(all="ignore"):
-        # Every factor below is at least 1: none can overflow unless the result does.
-        attempt, low = _quotient(tau, m)
-        write = _ratio(delta, tau)
-        if not exposed:
-            return plain((1.0 + r / m) * _growth(attempt, low) + write)
-        d, d_low = _quotient(delta, m)
-        restart, r_low = _quotient(r, m)
-        attempt, rounding = two_sum(attempt, d)
-        growth = _growth(attempt, low + d_low + rounding + r_low)
-        return plain(np.exp(restart) * growth * (1.0 + write))
+    times = _times(write_time, mtbf, restart_time, interval=real("interval", interval))
+    return plain(_slowdown(*times, exposed))
 
 
 def optimal_slowdown(write_time, mtbf, restart_time=0.0, *, exposed_writes=True):
@@ -144,8 +135,8 @@ def optimal_slowdown(write_time, mtbf, restart_time=0.0, *, exposed_writes=True)
 
     Returns
     -------
-    float or ndarray
-        Wall time over useful time, broadcast shape, in [1, inf] [dimensionless].
+    float or ndarray, [dimensionless]
+        Wall time over useful time, broadcast shape, in [1, inf].
 
     Raises
     ------
@@ -177,15 +168,13 @@ def optimal_slowdown(write_time, mtbf, restart_time=0.0, *, exposed_writes=True)
         u = _share(delta, m, r, exposed)
         if exposed:
             # 1/(1 - u) loses the digits of 1 - u as u comes close to 1; it equals exp(u + delta/M).
-            d, d_low = quotient(delta, m)
-            restart, r_low = quotient(r, m)
-            exponent, low = two_sum(d, restart)
-            exponent, more = two_sum(exponent, u)
-            return plain(np.exp(exponent) * (1.0 + (low + more + d_low + r_low)))
-        # The error of exp(u) would be u times that of u. At the optimum it equals
-        # (expm1(u) + x)/u, whose derivative in u vanishes there: an error of u does not matter.
-        factor = np.where(u > 0.0, np.expm1(u) / u + delta / u / (m + r), 1.0)
-        return plain((1.0 + r / m) * factor)
+            return plain(_exp(*exponent([delta, r], m, u)))
+        # exp(u) would multiply the error of u by u. At the optimum it equals (expm1(u) + x)/u, whose
+        # derivative in u vanishes there: the error of u no longer counts.
+        growth = np.where(u > 0.0, np.expm1(u) / u, 1.0)
+        write = delta / m / u
+        write = np.where(np.isinf(write), delta / u / m, write)
+        return plain((1.0 + r / m) * growth + np.where(u > 0.0, write, 0.0))
 
 
 def recovery_time(detect, reschedule, reload, interval):
@@ -206,8 +195,8 @@ def recovery_time(detect, reschedule, reload, interval):
 
     Returns
     -------
-    float or ndarray
-        Time lost per failure, broadcast shape, time unit of `detect`.
+    float or ndarray, time unit of `detect`
+        Time lost per failure, broadcast shape.
 
     Raises
     ------
@@ -261,8 +250,8 @@ def efficiency(interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=T
 
     Returns
     -------
-    float or ndarray
-        Useful time over wall time, broadcast shape, in [0, 1] [dimensionless].
+    float or ndarray, [dimensionless]
+        Useful time over wall time, broadcast shape, in [0, 1].
 
     Raises
     ------
@@ -286,8 +275,9 @@ def efficiency(interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=T
     Daly (2006), A higher order estimate of the optimum checkpoint interval for restart dumps,
     doi:10.1016/j.future.2004.11.016.
     """
-    wall = slowdown(interval, write_time, mtbf, restart_time, exposed_writes=exposed_writes)
-    return plain(1.0 / np.asarray(wall))
+    exposed = _flag(exposed_writes)
+    times = _times(write_time, mtbf, restart_time, interval=real("interval", interval))
+    return plain(1.0 / _slowdown(*times, exposed))
 
 
 def goodput(rawput, interval, write_time, mtbf, restart_time=0.0, *, exposed_writes=True):
@@ -312,8 +302,8 @@ def goodput(rawput, interval, write_time, mtbf, restart_time=0.0, *, exposed_wri
 
     Returns
     -------
-    float or ndarray
-        Useful throughput, broadcast shape, unit of `rawput`.
+    float or ndarray, unit of `rawput`
+        Useful throughput, broadcast shape.
 
     Raises
     ------
@@ -336,9 +326,11 @@ def goodput(rawput, interval, write_time, mtbf, restart_time=0.0, *, exposed_wri
     Daly (2006), A higher order estimate of the optimum checkpoint interval for restart dumps,
     doi:10.1016/j.future.2004.11.016.
     """
-    wall = slowdown(interval, write_time, mtbf, restart_time, exposed_writes=exposed_writes)
-    raw, wall = together(rawput=real("rawput", rawput, open_high=True), slowdown=np.asarray(wall))
-    return plain(raw / wall)
+    exposed = _flag(exposed_writes)
+    raw = real("rawput", rawput, open_high=True)
+    raw, *times = _times(write_time, mtbf, restart_time, rawput=raw, interval=real("interval", interval))
+    with np.errstate(all="ignore"):
+        return plain(raw / _slowdown(*times, exposed))
 
 
 def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, exposed_writes=True):
@@ -359,9 +351,9 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
 
     Returns
     -------
-    float or ndarray
+    float or ndarray, [dimensionless]
         Number N of components, broadcast shape, in [0, inf], not rounded; inf where more components
-        always help [dimensionless].
+        always help.
 
     Raises
     ------
@@ -404,31 +396,34 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
         # y = M/delta at the limit: y - 1/u(y) = R/delta. The left side is convex and the start is
         # exact for R = 0 and R >> delta, so that Newton's steps fall fast and monotonically.
         y = ratio + np.sqrt(0.5 * ratio) + 1.255
-        for _ in range(6):
+        for _ in range(4):
             u = _kernel(-np.expm1(-1.0 / y))
             slope = 1.0 - (1.0 - u) / (u * y) ** 2 / u
             y = y - (y - 1.0 / u - ratio) / slope
         u = _kernel(-np.expm1(-1.0 / y))
-        return plain(m / (r + delta / u))
+        return plain(_over_sum(m, r, delta / u))
+
+
+def _slowdown(tau, delta, m, r, exposed):
+    """Evaluate `slowdown` for checked arrays; no factor or term overflows unless the result does."""
+    with np.errstate(all="ignore"):
+        write = _ratio(delta, tau)
+        if not exposed:
+            return (1.0 + r / m) * _growth(*exponent([tau], m)) + write
+        return _exp(*exponent([r], m)) * _growth(*exponent([tau, delta], m)) * (1.0 + write)
 
 
 def _ratio(a, b):
+    """Return a/b, and 0 for 0/0."""
     return np.where(a > 0.0, a / b, 0.0)
 
 
-def _half_ratio(a, b):
-    return np.where(np.isinf(b), 0.0, a / b * 0.5)
+def _exp(high, low):
+    return np.exp(high) * (1.0 + low)
 
 
-def _quotient(a, b):
-    """`quotient`, with 0 where b is infinite, whatever a."""
-    high, low = quotient(a, b)
-    endless = np.isinf(b)
-    return np.where(endless, 0.0, high), np.where(endless, 0.0, low)
-
-
-def _growth(t, low):
-    """Return expm1(t + low) / (t + low), which is 1 at t = 0."""
-    half = 0.5 * np.minimum(t, 1500.0)  # exp(t) can overflow where exp(t)/t does not
-    value = np.where(half > 0.0, np.expm1(half) / half * (0.5 * np.expm1(half) + 1.0), 1.0)
-    return value * (1.0 + low)
+def _growth(high, low):
+    """Return expm1(t)/t at t = high + low, which is 1 at 0."""
+    half = 0.5 * np.minimum(high, 1500.0)  # exp(t) overflows where exp(t)/t does not: two factors
+    growth = np.expm1(half) / half * (0.5 * np.expm1(half) + 1.0)
+    return np.where(half > 0.0, growth, 1.0) * (1.0 + low)
