@@ -1,6 +1,7 @@
 """Every recorded derivation against the function of lib that it names, in 50-digit arithmetic, and on its page."""
 
 import importlib
+import random
 import re
 
 import mpmath
@@ -50,7 +51,7 @@ def test_lib_agrees_with_the_statement(record):
     reference = sp.lambdify(symbols, right, "mpmath")
     implementation = function(record["implements"])
     compared = 0
-    for point in points(symbols):
+    for point in points(symbols, record["ranges"]):
         expected = mpmath.re(reference(*map(mpmath.mpf, point)))
         got = implementation(**dict(zip(arguments, point)), **record["options"])
         if mpmath.isfinite(expected) and abs(expected) < 1e290:
@@ -59,13 +60,16 @@ def test_lib_agrees_with_the_statement(record):
     assert compared >= 20
 
 
-def points(symbols, count=60):
+def points(symbols, ranges, count=60):
     """Return points of a fixed seed: log-uniform numbers, whole where the symbol is an integer."""
-    import random
-
     dice = random.Random(20061974)
+
+    def one(symbol):
+        low, high = ranges.get(str(symbol), (1, 6) if symbol.is_integer else (1e-3, 1e3))
+        return dice.randint(low, high) if symbol.is_integer else low * (high / low) ** dice.random()
+
     for _ in range(count):
-        yield [dice.randint(1, 6) if s.is_integer else 10 ** dice.uniform(-3, 3) for s in symbols]
+        yield [one(s) for s in symbols]
 
 
 @pytest.mark.parametrize("record", IMPLEMENTED, ids=identity)

@@ -26,7 +26,8 @@ class Record:
                 "text/plain": f"{self.content['id']}: {self.content['title']}"}
 
 
-def record(id, title, *, assumptions, statement, checks, implements=None, arguments=None, options=None):
+def record(id, title, *, assumptions, statement, checks, implements=None, arguments=None, options=None,
+           ranges=None):
     """Return the record of a derivation after confirming that each of its checks passed.
 
     Parameters
@@ -47,6 +48,8 @@ def record(id, title, *, assumptions, statement, checks, implements=None, argume
         Which symbol of the statement is which argument of that function.
     options : dict, optional
         Further keyword arguments of that function, such as ``exposed_writes=False``.
+    ranges : dict of sympy.Symbol to (low, high), optional
+        Where the comparison draws a symbol from, if not from 0.001 to 1000.
 
     Raises
     ------
@@ -62,6 +65,7 @@ def record(id, title, *, assumptions, statement, checks, implements=None, argume
         "implements": implements,
         "arguments": {str(symbol): name for symbol, name in (arguments or {}).items()},
         "options": options or {},
+        "ranges": {str(symbol): list(ends) for symbol, ends in (ranges or {}).items()},
     })
 
 
