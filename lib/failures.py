@@ -11,8 +11,8 @@ from scipy import special
 
 from lib._checks import plain, real, together, whole
 
-# SciPy 1.17 stops its series for the incomplete gamma function after 2000 terms. From about this
-# shape on that is too early beyond 4.5 standard deviations, and normal quantiles are exact instead.
+# SciPy 1.17 stops its series for the lower incomplete gamma function after 2000 terms. From about this
+# shape on that is too early beyond 4.5 standard deviations, but there an expansion is exact.
 _LARGE = 1e5
 _LARGEST_MEAN = 1e15  # the pool is a whole number in float64
 
@@ -416,10 +416,9 @@ def _suffices(pool, mean, coverage):
     with np.errstate(all="ignore"):
         by_head = special.gammaincc(pool + 1.0, mean) >= coverage
         by_tail = special.gammainc(pool + 1.0, mean) <= 1.0 - coverage
-        # The same inequality solved for the mean, a quantile of the gamma distribution.
-        normal = np.where(coverage < 0.5, -special.ndtri(coverage), special.ndtri(1.0 - coverage))
-        by_mean = mean - (pool + 1.0) <= _gamma_excess(pool + 1.0, normal)
-    return np.where(mean < _LARGE, np.where(coverage < 0.5, by_head, by_tail), by_mean)
+        # The tail's inequality solved for the mean, which is then a quantile of a gamma variable.
+        by_mean = mean - (pool + 1.0) <= _gamma_excess(pool + 1.0, special.ndtri(1.0 - coverage))
+    return np.where(coverage < 0.5, by_head, np.where(mean < _LARGE, by_tail, by_mean))
 
 
 def _gamma_excess(shape, normal):
