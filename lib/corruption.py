@@ -332,8 +332,9 @@ def attention_gradients(forward, upstream, *, loss_scale=1.0):
     The pass reads the tensors as stored, the corrupted one included. In float64 the result is the exact
     gradient of the loss with the corruption as a constant added to its tensor: back-propagation does
     not see where a value came from. With finite scores every row has
-    :math:`\Vert dS \Vert \le \Vert dP \Vert / 2`, however large Q is, so dW_Q stays bounded; as the softmax of a row saturates, its dS tends to 0 unless its largest
-    scores tie. dW_K reads the corrupted Q: where a near tie keeps dS alive it grows with Q.
+    :math:`\Vert dS \Vert \le \Vert dP \Vert / 2`, however large Q is, so dW_Q stays bounded;
+    as the softmax of a row saturates, its dS tends to 0 unless its largest scores tie. dW_K reads the
+    corrupted Q: where a near tie keeps dS alive it grows with Q.
     Theorem D-26 of chapters/foundations/silent_corruption.
 
     Examples

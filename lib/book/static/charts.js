@@ -21,7 +21,11 @@
     };
   };
 
+  const theme = () => document.documentElement.dataset.theme || "light";
+
   async function draw(box) {
+    if (box.dataset.drawn === theme()) return;
+    const drawing = theme();
     const spec = JSON.parse(box.querySelector("script[type='application/json']").textContent);
     const view = box.querySelector(".book-chart-view");
     const own = new Set((spec.params || []).map((p) => p.name));
@@ -35,10 +39,13 @@
       if (own.has(name)) try { result.view.signal(name, value); } catch (error) { /* a selection, not a value */ }
     }
     await result.view.runAsync();
-    box.dataset.drawn = document.documentElement.dataset.theme || "light";
+    box.dataset.drawn = drawing;
   }
 
-  const drawAll = () => document.querySelectorAll(".book-chart").forEach(draw);
+  // One drawing at a time for each chart: the theme may change twice before the first is done.
+  const drawAll = () => document.querySelectorAll(".book-chart").forEach((box) => {
+    box.queue = (box.queue || Promise.resolve()).then(() => draw(box));
+  });
   new MutationObserver(drawAll).observe(document.documentElement,
     {attributes: true, attributeFilter: ["data-theme"]});
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", drawAll);
