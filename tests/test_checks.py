@@ -111,7 +111,7 @@ def test_range(limits, allowed, inside, outside):
 
 
 def test_text_shows_how_little_is_missing():
-    with pytest.raises(ValueError, match=r"^x = 1\.0000000000000002 is outside the domain; allowed range \[0, "):
+    with pytest.raises(ValueError, match=r"^x = 1\.0000000000000002 is outside the domain; allowed range"):
         real("x", 1 + 2.0**-52, high=1.0)
 
 

@@ -165,7 +165,7 @@ def test_failure_probability_at_its_ends():
 
 
 def test_infinite_job_on_an_everlasting_system_is_refused():
-    with pytest.raises(ValueError, match="^duration = inf with mtbf = inf leaves .* undefined; allowed: at most"):
+    with pytest.raises(ValueError, match="^duration = inf with mtbf = inf leaves .* undefined; allowed: at"):
         failure_probability([1.0, np.inf], np.inf)
 
 
