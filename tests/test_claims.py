@@ -13,7 +13,7 @@ import sympy as sp
 
 from lib import availability, claims, corruption, failures, intervals, overhead, replication
 from lib.claims import __main__ as terminal
-from lib.claims import dimensions, evidence, ledger, printed, registry, sources
+from lib.claims import dimensions, ledger, printed, registry, sources
 from lib.claims.evidence import Cell, Checks, External, Outcome, Readings, Table, Value, verdict
 
 ROWS = {row["id"]: row for row in ledger.rows()}
@@ -239,7 +239,8 @@ def test_each_verdict_occurs():
 
 
 @pytest.mark.parametrize(("value", "as_printed", "shown"), [
-    (2.10332, "2.1", "2.1"), (3.8512, "4", "3.85"), (32000.01, "533", "32,000"), (1.3824e11, "2.3e9", "1.38e11"),
+    (2.10332, "2.1", "2.1"), (3.8512, "4", "3.85"), (32000.01, "533", "32,000"),
+    (1.3824e11, "2.3e9", "1.38e11"),
     (2029983.6, "2e6", "2.03e6"), (0.0, "", "0"), (5172.4138, "5172.4", "5,172.41"), (-0.25, "", "-0.25"),
 ])  # fmt: skip
 def test_numbers_as_shown(value, as_printed, shown):
@@ -264,7 +265,9 @@ def _moved(text):
     mantissa, _, exponent = text.partition("e")
     unit = printed.last_digit(mantissa)
     decimals = len(mantissa.partition(".")[2])
-    return f"{float(mantissa.replace(',', '')) + 2 * unit:.{decimals}f}" + (f"e{exponent}" if exponent else "")
+    return f"{float(mantissa.replace(',', '')) + 2 * unit:.{decimals}f}" + (
+        f"e{exponent}" if exponent else ""
+    )
 
 
 MUTANTS = [
@@ -283,8 +286,8 @@ MUTANTS = [
     (overhead, "recovery_time", lambda v: 1.1 * v, "B-25"),
     (overhead, "recovery_time", lambda v: 1.1 * v, "B-23"),
     (overhead, "slowdown", lambda v: 1.1 * v, "A-47"),
-    (overhead, "optimal_slowdown", lambda v: v**0.4, "A-11"),
-    (overhead, "largest_useful_cluster", lambda v: math.inf, "B-31"),
+    (overhead, "optimal_slowdown", lambda v: v**0.7, "A-11"),
+    (overhead, "largest_useful_cluster", lambda v: 1e3, "B-31"),
     (replication, "expected_losses", lambda v: 60 * v, "A-18"),
     (replication, "expected_losses", lambda v: 60 * v, "A-19"),
     (replication, "copy_time", lambda v: 1.1 * v, "A-22"),
@@ -299,7 +302,9 @@ MUTANTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "name", "change", "claim_id"), MUTANTS, ids=lambda x: getattr(x, "__name__", x))
+@pytest.mark.parametrize(
+    ("module", "name", "change", "claim_id"), MUTANTS, ids=lambda x: getattr(x, "__name__", x)
+)
 def test_a_wrong_function_changes_the_verdict(monkeypatch, module, name, change, claim_id):
     right = getattr(module, name)
     monkeypatch.setattr(module, name, lambda *args, **options: change(right(*args, **options)))
@@ -313,7 +318,9 @@ def test_equations_that_fail_are_claims_and_refuted():
     failing = dimensions.failing()
     assert {equation.claim for equation in failing.values()} == {"A-28", "A-38", "A-48", "A-49"}
     assert all(ROWS[equation.claim]["verdict"] == "refuted" for equation in failing.values())
-    assert not [name for name, equation in dimensions.EQUATIONS.items() if equation.claim and name not in failing]
+    assert not [
+        name for name, equation in dimensions.EQUATIONS.items() if equation.claim and name not in failing
+    ]
 
 
 def test_every_section_with_equations_is_checked():
@@ -328,8 +335,15 @@ def test_the_missing_time_repairs_the_formula():
     assert dimensions.same(dimensions.time_to_failure, 1 / (dimensions.g * dimensions.lam))
 
 
-@pytest.mark.parametrize("expression", [
-    dimensions.t + dimensions.lam, sp.exp(dimensions.t), dimensions.g ** dimensions.t, sp.LambertW(dimensions.c)])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        dimensions.t + dimensions.lam,
+        sp.exp(dimensions.t),
+        dimensions.g**dimensions.t,
+        sp.LambertW(dimensions.c),
+    ],
+)
 def test_inconsistent_expressions_are_refused(expression):
     with pytest.raises(dimensions.Inconsistent):
         dimensions.dimension_of(expression)
@@ -358,6 +372,7 @@ def test_trainings_per_loss_in_whole_numbers():
 
 def test_growing_limit_by_iterating_its_condition():
     """Failures and copies meet where 50000 h/N is the time to send four copies of 12 bytes per parameter."""
+
     def gap(gpus):
         parameters = math.sqrt(gpus * 989e12 * 0.5 * 54 * 86400 / 120)
         return 50000 * 3600 / gpus - 48 * parameters / (50e9 * math.sqrt(gpus))
@@ -379,7 +394,7 @@ def test_turning_point_is_a_minimum_of_the_wall_time():
     mtbf = 3600 / (8 / 50000 + 2 / 150000 + 2 / 100000)
 
     def wall(n):
-        return min(overhead.slowdown(tau, 24.5, mtbf / n, 114.5) / n for tau in np.linspace(10, 150, 20001))
+        return overhead.slowdown(np.linspace(10, 150, 20001), 24.5, mtbf / n, 114.5).min() / n
 
     assert wall(nodes) < min(wall(0.97 * nodes), wall(1.03 * nodes))
 
@@ -399,9 +414,12 @@ def test_gradient_vanishes_for_other_heads_too(seed):
     x, *weights = (rng.standard_normal((12, 12)) for _ in range(4))
     upstream = np.zeros((12, 12))
     upstream[4] = rng.standard_normal(12)
-    norms = [np.linalg.norm(corruption.attention_gradients(
-        corruption.attention(x, *weights, fault=fault), upstream).w_q)
-        for fault in (None, corruption.Fault("q", 4, factor=2.0**16))]
+    norms = [
+        np.linalg.norm(
+            corruption.attention_gradients(corruption.attention(x, *weights, fault=fault), upstream).w_q
+        )
+        for fault in (None, corruption.Fault("q", 4, factor=2.0**16))
+    ]
     assert norms[1] < 1e-6 * norms[0]
 
 

@@ -13,10 +13,19 @@ COLUMNS = {"id": 5, "section": 7, "printed": 26, "computed": 30, "verdict": 10}
 
 def main():
     claims = load()
-    print(_line(dict(zip(COLUMNS, COLUMNS))))
+    print(_line({name: name for name in COLUMNS}))
     for claim in claims:
-        print(_line({"id": claim.id, "section": claim.section, "printed": claim.printed_text,
-                     "computed": claim.computed_text, "verdict": claim.verdict}))
+        print(
+            _line(
+                {
+                    "id": claim.id,
+                    "section": claim.section,
+                    "printed": claim.printed_text,
+                    "computed": claim.computed_text,
+                    "verdict": claim.verdict,
+                }
+            )
+        )
         if claim.verdict != "reproduced":
             print(_indented(claim.explanation))
     print()
@@ -39,7 +48,9 @@ def _totals():
 
 
 def _line(cells):
-    return "  ".join(textwrap.shorten(cells[c], w, placeholder="…").ljust(w) for c, w in COLUMNS.items()).rstrip()
+    return "  ".join(
+        textwrap.shorten(cells[c], w, placeholder="…").ljust(w) for c, w in COLUMNS.items()
+    ).rstrip()
 
 
 def _indented(text):

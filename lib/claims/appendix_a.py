@@ -12,7 +12,7 @@ from scipy import special
 from lib import failures, intervals, overhead
 from lib.claims import dimensions
 from lib.claims.document_a import HOUR, MILLION, llama_mtbf
-from lib.claims.evidence import Checks, Outcome, Readings, Value
+from lib.claims.evidence import Checks, Outcome, Readings
 from lib.claims.registry import claim
 from lib.claims.sources import inputs
 
@@ -30,10 +30,20 @@ def expected_time_to_failure():
     mtbf = failures.cluster_mtbf(inputs["gpu_mttf"], gpus)
     # At the first-order optimum sqrt(2 c M) equals M where c = M/2.
     equal = inputs["gpu_mttf"] * HOUR / (2 * inputs["write_time_text"]) / MILLION
-    return Outcome(Checks({"same dimension": equation.holds}), value=mtbf, text=f"{mtbf:.2f} h", facts=dict(
-        left=equation.left, right=equation.right, rate=1 / mtbf, mtbf=mtbf, equal=equal,
-        large=1 / failures.cluster_mtbf(inputs["gpu_mttf"], inputs["cluster_1m"]),
-        large_minutes=60 * failures.cluster_mtbf(inputs["gpu_mttf"], inputs["cluster_1m"])))
+    return Outcome(
+        Checks({"same dimension": equation.holds}),
+        value=mtbf,
+        text=f"{mtbf:.2f} h",
+        facts=dict(
+            left=equation.left,
+            right=equation.right,
+            rate=1 / mtbf,
+            mtbf=mtbf,
+            equal=equal,
+            large=1 / failures.cluster_mtbf(inputs["gpu_mttf"], inputs["cluster_1m"]),
+            large_minutes=60 * failures.cluster_mtbf(inputs["gpu_mttf"], inputs["cluster_1m"]),
+        ),
+    )
 
 
 def expected_time(attempt):
@@ -58,9 +68,14 @@ def series_of_attempts():
     lost = sp.integrate(lam * sp.exp(-lam * x) * x, (x, 0, t))
     printed_lost = 1 / lam - sp.exp(-lam * t) * (1 / lam + t)
     closed = total.subs(q, 1 - sp.exp(-lam * t)) * printed_lost + t + c
-    return Outcome(Checks({
-        "mean lost": sp.simplify(lost - printed_lost),
-        "closed form": sp.simplify(closed - ((sp.exp(lam * t) - 1) / lam + c))}))
+    return Outcome(
+        Checks(
+            {
+                "mean lost": sp.simplify(lost - printed_lost),
+                "closed form": sp.simplify(closed - ((sp.exp(lam * t) - 1) / lam + c)),
+            }
+        )
+    )
 
 
 @claim("A-41")
@@ -75,9 +90,14 @@ def optimum_by_lambert():
     slope = sp.diff((sp.exp(lam * t) - 1) / (lam * t) + c / t, t)
     bend = sp.simplify(sp.diff(slope, t).subs(c, sp.solve(slope, c)[0]))
     at_optimum = slope.subs({t: (1 + w) / lam, c: share_of_w / lam})
-    return Outcome(Checks({
-        "stationary point": sp.simplify(at_optimum),
-        "minimum": sp.simplify(bend - lam * sp.exp(lam * t) / t)}))
+    return Outcome(
+        Checks(
+            {
+                "stationary point": sp.simplify(at_optimum),
+                "minimum": sp.simplify(bend - lam * sp.exp(lam * t) / t),
+            }
+        )
+    )
 
 
 @claim("A-43")
@@ -88,14 +108,17 @@ def expansion_at_the_branch_point():
     equation = sp.series((guess - 1) * sp.exp(guess) - (d**2 / 2 - 1), d, 0, 4).removeO()
     found = sp.solve([equation.coeff(d, k) for k in (1, 2, 3)], [a, b], dict=True)
     positive = [s for s in found if s[a].is_positive]
-    return Outcome(Checks({"one branch above -1": len(positive) == 1,
-                           "coefficient of delta": positive[0][a] - 1}))
+    return Outcome(
+        Checks({"one branch above -1": len(positive) == 1, "coefficient of delta": positive[0][a] - 1})
+    )
 
 
 @claim("A-44")
 def optimum_for_short_writes():
     u = sp.Symbol("u", positive=True)
-    return Outcome(Checks({"limit of the ratio": sp.limit(u / sp.sqrt(2 * (1 + (u - 1) * sp.exp(u))), u, 0) - 1}))
+    return Outcome(
+        Checks({"limit of the ratio": sp.limit(u / sp.sqrt(2 * (1 + (u - 1) * sp.exp(u))), u, 0) - 1})
+    )
 
 
 @claim("A-45")
@@ -104,10 +127,15 @@ def optimum_for_long_writes():
     log_x = 1 + w + sp.log(w + sp.exp(-1 - w))
     rest = sp.log(log_x / (w + sp.exp(-1 - w)))
     remainder = 1 + w - log_x + sp.log(log_x)
-    return Outcome(Checks({
-        "logarithm of c*lambda": sp.simplify(sp.exp(log_x) - share_of_w),
-        "remainder as one logarithm": sp.simplify(sp.expand_log(remainder - rest, force=True)),
-        "limit of the remainder": sp.limit(rest, w, sp.oo)}))
+    return Outcome(
+        Checks(
+            {
+                "logarithm of c*lambda": sp.simplify(sp.exp(log_x) - share_of_w),
+                "remainder as one logarithm": sp.simplify(sp.expand_log(remainder - rest, force=True)),
+                "limit of the remainder": sp.limit(rest, w, sp.oo),
+            }
+        )
+    )
 
 
 @claim("A-56")
@@ -135,11 +163,17 @@ def program_for_any_input():
     good = {k: error < 1e-6 for k, error in decades.items()}
     llama = inputs["write_time"] / llama_mtbf()
     readings = {"the training of the example": relative_error(llama) < 1e-6, "any input": all(good.values())}
-    return Outcome(Readings(readings), facts=dict(
-        llama=llama, digits=-math.log10(relative_error(llama)), least=10.0 ** min(k for k in good if good[k]),
-        wrong=10.0 ** max(k for k in good if not good[k]),
-        lost=100 * max(e for e in decades.values() if e == e),
-        nan=10.0 ** max(k for k, e in decades.items() if e != e)))
+    return Outcome(
+        Readings(readings),
+        facts=dict(
+            llama=llama,
+            digits=-math.log10(relative_error(llama)),
+            least=10.0 ** min(k for k in good if good[k]),
+            wrong=10.0 ** max(k for k in good if not good[k]),
+            lost=100 * max(e for e in decades.values() if e == e),
+            nan=10.0 ** max(k for k, e in decades.items() if e != e),
+        ),
+    )
 
 
 @claim("A-47")
@@ -150,7 +184,13 @@ def program_loss_is_a_fraction():
     returned = overhead.slowdown(interval, write, mtbf, exposed_writes=False) - 1
     first_order = overhead.first_order_loss(intervals.young(write, mtbf), write, mtbf)
     close = 0.02
-    readings = {"a fraction of useful time": abs(returned / first_order - 1) < close,
-                "a percentage": abs(returned / (100 * first_order) - 1) < close}
-    return Outcome(Readings(readings), value=returned, text=f"{returned:.4f} of the useful time", facts=dict(
-        returned=returned, percent=100 * returned, wall=100 * returned / (1 + returned)))
+    readings = {
+        "a fraction of useful time": abs(returned / first_order - 1) < close,
+        "a percentage": abs(returned / (100 * first_order) - 1) < close,
+    }
+    return Outcome(
+        Readings(readings),
+        value=returned,
+        text=f"{returned:.4f} of the useful time",
+        facts=dict(returned=returned, percent=100 * returned, wall=100 * returned / (1 + returned)),
+    )

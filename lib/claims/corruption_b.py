@@ -15,7 +15,7 @@ WORDS = np.arange(2**16)
 ROW, COLUMN, TOKENS, WIDTH, SEED = 3, 5, 8, 16, 1
 
 
-def per_cent(part, whole=len(WORDS)):
+def per_cent(part, whole=2**16):
     return 100 * float(part) / whole
 
 
@@ -26,11 +26,18 @@ def value_of_a_word():
     printed = (-1.0) ** sign * 2.0 ** (exponent - 15.0) * (1 + mantissa / 1024)
     right = printed == corruption.decode(WORDS, FORMAT)
     normal = (exponent > 0) & (exponent < 31)
-    return Outcome(Readings({"normal numbers": bool(right[normal].all()), "all words": bool(right.all())}),
-                   text=f"{right.sum():,} of {len(WORDS):,} words", facts=dict(
-                       right=int(right.sum()), words=len(WORDS), share=per_cent(right.sum()),
-                       lowest=int((exponent == 0).sum()), highest=int((exponent == 31).sum()),
-                       zero=float(printed[0])))
+    return Outcome(
+        Readings({"normal numbers": bool(right[normal].all()), "all words": bool(right.all())}),
+        text=f"{right.sum():,} of {len(WORDS):,} words",
+        facts=dict(
+            right=int(right.sum()),
+            words=len(WORDS),
+            share=per_cent(right.sum()),
+            lowest=int((exponent == 0).sum()),
+            highest=int((exponent == 31).sum()),
+            zero=float(printed[0]),
+        ),
+    )
 
 
 @claim("B-49")
@@ -43,11 +50,26 @@ def factor_of_a_flip():
     scaled = up | down
     before = np.abs(corruption.decode(WORDS[lost & (WORDS < 2**15)], FORMAT))
     return Outcome(
-        Readings({"a normal number that stays normal": bool(scaled[np.isin(kinds, ["scaled up", "scaled down"])].all()),
-                  "any word": bool(scaled.all())}),
-        text=f"{scaled.sum():,} of {len(WORDS):,} words", facts=dict(
-            scaled=int(scaled.sum()), words=len(WORDS), share=per_cent(scaled.sum()), up=int(up.sum()),
-            down=int(down.sum()), lost=int(lost.sum()), low=float(before.min()), high=float(np.ceil(before.max()))))
+        Readings(
+            {
+                "a normal number that stays normal": bool(
+                    scaled[np.isin(kinds, ["scaled up", "scaled down"])].all()
+                ),
+                "any word": bool(scaled.all()),
+            }
+        ),
+        text=f"{scaled.sum():,} of {len(WORDS):,} words",
+        facts=dict(
+            scaled=int(scaled.sum()),
+            words=len(WORDS),
+            share=per_cent(scaled.sum()),
+            up=int(up.sum()),
+            down=int(down.sum()),
+            lost=int(lost.sum()),
+            low=float(before.min()),
+            high=float(np.ceil(before.max())),
+        ),
+    )
 
 
 @claim("B-56")
@@ -56,9 +78,14 @@ def both_signs_of_the_exponent():
     readings = {"exponent 16": sp.Integer(2) ** 16 == 65536, "exponent -16": sp.Integer(2) ** -16 == 65536}
     factor = np.abs(corruption.flip_factor(WORDS, TOP_BIT, format=FORMAT))
     up, down = (factor == FACTOR).sum(), (factor == 1 / FACTOR).sum()
-    return Outcome(Readings(readings), facts=dict(
-        down=float(1 / FACTOR), least=float(np.abs(corruption.decode(WORDS[factor == 1 / FACTOR], FORMAT)).min()),
-        share_down=per_cent(down, up + down)))
+    return Outcome(
+        Readings(readings),
+        facts=dict(
+            down=float(1 / FACTOR),
+            least=float(np.abs(corruption.decode(WORDS[factor == 1 / FACTOR], FORMAT)).min()),
+            share_down=per_cent(down, up + down),
+        ),
+    )
 
 
 @claim("B-50")
@@ -106,11 +133,20 @@ def growth(fault):
 def perturbation_of_a_row():
     """The printed ratio holds within a hundredth for each key, or it does not."""
     row, element = growth(row_fault()), growth(element_fault())
-    readings = {"the whole row of Q scaled": bool(np.allclose(row, FACTOR, rtol=0.01)),
-                "one element of Q flipped": bool(np.allclose(element, FACTOR, rtol=0.01))}
-    return Outcome(Readings(readings), facts=dict(
-        row=float(row.mean()), low=float(element.min()), high=float(element.max()), keys=TOKENS,
-        opposite=int((element < 0).sum())))
+    readings = {
+        "the whole row of Q scaled": bool(np.allclose(row, FACTOR, rtol=0.01)),
+        "one element of Q flipped": bool(np.allclose(element, FACTOR, rtol=0.01)),
+    }
+    return Outcome(
+        Readings(readings),
+        facts=dict(
+            row=float(row.mean()),
+            low=float(element.min()),
+            high=float(element.max()),
+            keys=TOKENS,
+            opposite=int((element < 0).sum()),
+        ),
+    )
 
 
 def largest_share(fault):
@@ -136,10 +172,17 @@ def collapse_of_the_softmax():
     x, w_q, w_k, w_v = weights()
     alike = corruption.attention(np.broadcast_to(x[:1], x.shape), w_q, w_k, w_v, fault=element_fault())
     clean, up, down = (largest_share(f) for f in (None, element_fault(), element_fault(1 / FACTOR)))
-    readings = {"a flip up, keys that differ": up > 0.999, "a flip down": down > 0.999,
-                "keys alike": float(alike.probabilities[ROW].max()) > 0.999}
-    return Outcome(Readings(readings), value=up, text=f"{up:.3f} after a flip up, {down:.3f} after a flip down",
-                   facts=dict(clean=clean, down=down, alike=float(alike.probabilities[ROW].max()), **fates()))
+    readings = {
+        "a flip up, keys that differ": up > 0.999,
+        "a flip down": down > 0.999,
+        "keys alike": float(alike.probabilities[ROW].max()) > 0.999,
+    }
+    return Outcome(
+        Readings(readings),
+        value=up,
+        text=f"{up:.3f} after a flip up, {down:.3f} after a flip down",
+        facts=dict(clean=clean, down=down, alike=float(alike.probabilities[ROW].max()), **fates()),
+    )
 
 
 @claim("B-57")
@@ -151,8 +194,11 @@ def position_of_the_peak():
     by_keys = int(np.argmax(np.sign(query) * keys))
     other = int(head(element_fault(-FACTOR)).probabilities[ROW].argmax())
     same_keys = bool(np.array_equal(struck.k, head().k))
-    return Outcome(Checks({"a key is corrupted": not same_keys, "the peak stays with the sign turned": winner == other}),
-                   text="no key is corrupted", facts=dict(by_keys=by_keys == winner, winner=winner, other=other))
+    return Outcome(
+        Checks({"a key is corrupted": not same_keys, "the peak stays with the sign turned": winner == other}),
+        text="no key is corrupted",
+        facts=dict(by_keys=by_keys == winner, winner=winner, other=other),
+    )
 
 
 def query_gradient(factor):
@@ -164,12 +210,13 @@ def query_gradient(factor):
 
 
 def nan_gradient(x, upstream):
-    """Gradient for W_Q in emulated float16 after a flip that leaves the format: an element between 1 and 2."""
+    """Gradient for W_Q in emulated float16 after a flip of an element between 1 and 2 has left the format."""
     _, *matrices = weights()
     size = np.abs(corruption.attention(x, *matrices, precision="float16").q)
     place = tuple(int(i) for i in np.argwhere((size >= 1) & (size < 2))[0])
     struck = corruption.attention(
-        x, *matrices, fault=corruption.Fault("q", place, bit=TOP_BIT), precision="float16")
+        x, *matrices, fault=corruption.Fault("q", place, bit=TOP_BIT), precision="float16"
+    )
     return corruption.attention_gradients(struck, upstream).w_q
 
 
@@ -179,10 +226,19 @@ def gradient_at_saturation():
     factors = [1.0, 4.0, 16.0, 64.0, 256.0, 4096.0, FACTOR]
     norms = [query_gradient(f) for f in factors]
     broken = nan_gradient(weights()[0], np.ones((TOKENS, WIDTH)))
-    return Outcome(Checks({"grows with the corruption": norms[-1] > norms[0]}), value=norms[-1] / norms[0],
-                   text=f"{norms[-1] / norms[0]:.1g} times the clean norm", facts=dict(
-                       ratio=norms[-1] / norms[0], small=norms[2] / norms[0], at_small=factors[2],
-                       largest=max(norms) / norms[0], nan=bool(np.isnan(broken).any()), **fates()))
+    return Outcome(
+        Checks({"grows with the corruption": norms[-1] > norms[0]}),
+        value=norms[-1] / norms[0],
+        text=f"{norms[-1] / norms[0]:.1g} times the clean norm",
+        facts=dict(
+            ratio=norms[-1] / norms[0],
+            small=norms[2] / norms[0],
+            at_small=factors[2],
+            largest=max(norms) / norms[0],
+            nan=bool(np.isnan(broken).any()),
+            **fates(),
+        ),
+    )
 
 
 @claim("B-58")
@@ -191,9 +247,12 @@ def factor_in_the_gradient():
     least, most = 2.0, 64.0
     small, large = query_gradient(least), query_gradient(most)
     slope = float(np.log(large / small) / np.log(most / least))
-    return Outcome(Checks({"proportional to the corruption": abs(slope - 1) < 0.1}), value=slope,
-                   text=f"exponent {slope:.1f}", facts=dict(
-                       least=least, most=most, rest=large / small, divisor=2**-slope))
+    return Outcome(
+        Checks({"proportional to the corruption": abs(slope - 1) < 0.1}),
+        value=slope,
+        text=f"exponent {slope:.1f}",
+        facts=dict(least=least, most=most, rest=large / small, divisor=2**-slope),
+    )
 
 
 @claim("B-54")
@@ -205,13 +264,19 @@ def spread_by_averaging():
     clean = corruption.attention_gradients(corruption.attention(x, w_q, w_k, w_v), upstream).w_q
     struck = clean.copy()
     struck[0] = corruption.attention_gradients(
-        corruption.attention(x[0], w_q, w_k, w_v, fault=element_fault()), upstream[0]).w_q
+        corruption.attention(x[0], w_q, w_k, w_v, fault=element_fault()), upstream[0]
+    ).w_q
     broken = clean.copy()
     broken[0] = nan_gradient(x[0], upstream[0])
     scatter = np.linalg.norm(clean.std(axis=0, ddof=1) / np.sqrt(ranks))
     change = np.linalg.norm(struck.mean(axis=0) - clean.mean(axis=0))
     return Outcome(
-        Readings({"a gradient that is not a number": bool(np.isnan(broken.mean(axis=0)).any()),
-                  "a finite gradient": bool(change > scatter)}),
-        text=f"{100 * change / scatter:.0f} % of the sampling noise", facts=dict(
-            change=100 * float(change / scatter), ranks=ranks))
+        Readings(
+            {
+                "a gradient that is not a number": bool(np.isnan(broken.mean(axis=0)).any()),
+                "a finite gradient": bool(change > scatter),
+            }
+        ),
+        text=f"{100 * change / scatter:.0f} % of the sampling noise",
+        facts=dict(change=100 * float(change / scatter), ranks=ranks),
+    )

@@ -26,7 +26,16 @@ def in_epsilon(interval, order):
 
 def written(expression):
     """An expression in plain signs, for a sentence."""
-    names = {"tau": "τ", "delta": "δ", "epsilon": "ε", "sqrt": "√", "**2": "²", "**3": "³", "**4": "⁴", "*": " "}
+    names = {
+        "tau": "τ",
+        "delta": "δ",
+        "epsilon": "ε",
+        "sqrt": "√",
+        "**2": "²",
+        "**3": "³",
+        "**4": "⁴",
+        "*": " ",
+    }
     text = sp.sstr(expression, order="rev-lex")
     for sign, shown in names.items():
         text = text.replace(sign, shown)
@@ -52,7 +61,7 @@ def expanded_loss(order):
 
 @claim("B-42")
 def expansion_of_the_loss():
-    """What the second order holds beyond the printed terms, and the third order's term as large as a printed one."""
+    """What the second order holds beyond the printed terms, and what the printed ones lack in epsilon^3."""
     second = sp.expand(expanded_loss(2) - printed_loss)
     # With delta = e^2 M/2 and tau = e M every term has a power of e: its size at the optimum.
     third = expanded_loss(3).subs({delta: e**2 * M / 2, tau: e * M}).expand()
@@ -61,10 +70,17 @@ def expansion_of_the_loss():
     best = intervals.optimal(write, mtbf)
     at = {tau: best, delta: write, M: mtbf}
     return Outcome(
-        Checks({"second order": second}), text=f"difference {written(second)}", facts=dict(
-            missing=written(second), kept=written(printed.coeff(e, 3) / M), due=written(third.coeff(e, 3) / M),
-            exact=100 * (overhead.slowdown(best, write, mtbf) - 1), printed_loss=100 * float((printed_loss / tau).subs(at)),
-            share=100 * write))
+        Checks({"second order": second}),
+        text=f"difference {written(second)}",
+        facts=dict(
+            missing=written(second),
+            kept=written(printed.coeff(e, 3) / M),
+            due=written(third.coeff(e, 3) / M),
+            exact=100 * (overhead.slowdown(best, write, mtbf) - 1),
+            printed_loss=100 * float((printed_loss / tau).subs(at)),
+            share=100 * write,
+        ),
+    )
 
 
 @claim("B-43")
@@ -77,9 +93,18 @@ def quadratic_of_the_optimum():
     full = sp.expand(sp.diff(expanded_loss(2) / tau, tau) * 2 * M * tau**2)
     share = inputs["write_share"]
     young, optimum = intervals.young(share, 1.0), intervals.optimal(share, 1.0)
-    return Outcome(Checks({"quadratic": difference}), text=f"difference {written(difference)}", facts=dict(
-        difference=written(difference), right=written(cleared), best=written(best), full=written(full),
-        over=100 * (young / optimum - 1), share=100 * share))
+    return Outcome(
+        Checks({"quadratic": difference}),
+        text=f"difference {written(difference)}",
+        facts=dict(
+            difference=written(difference),
+            right=written(cleared),
+            best=written(best),
+            full=written(full),
+            over=100 * (young / optimum - 1),
+            share=100 * share,
+        ),
+    )
 
 
 @claim("B-44")
@@ -90,9 +115,19 @@ def root_of_the_quadratic():
     share = inputs["write_share"]
     at = {delta: share, M: 1}
     printed, right, best = float(printed_root.subs(at)), float(own.subs(at)), intervals.optimal(share, 1.0)
-    return Outcome(Checks({"value of the quadratic": left}), text=f"quadratic at the root: {written(left)}", facts=dict(
-        left=written(left), printed_value=printed, own=right, best=best, short=100 * (1 - printed / best),
-        own_short=100 * (1 - right / best), share=100 * share))
+    return Outcome(
+        Checks({"value of the quadratic": left}),
+        text=f"quadratic at the root: {written(left)}",
+        facts=dict(
+            left=written(left),
+            printed_value=printed,
+            own=right,
+            best=best,
+            short=100 * (1 - printed / best),
+            own_short=100 * (1 - right / best),
+            share=100 * share,
+        ),
+    )
 
 
 @claim("B-45")
@@ -102,10 +137,17 @@ def attribution_to_daly():
     share = inputs["write_share"]
     daly, best = intervals.daly(share, 1.0), intervals.optimal(share, 1.0)
     printed = float(printed_root.subs({delta: share, M: 1}))
-    return Outcome(Checks({"series": difference}), text=f"difference {written(difference)}", facts=dict(
-        printed_second=written(in_epsilon(printed_root, 2).coeff(e, 2) * e**2),
-        daly_second=written(in_epsilon(daly_2006, 2).coeff(e, 2) * e**2),
-        short=100 * (1 - printed / best), daly_off=100 * abs(daly / best - 1), share=100 * share))
+    return Outcome(
+        Checks({"series": difference}),
+        text=f"difference {written(difference)}",
+        facts=dict(
+            printed_second=written(in_epsilon(printed_root, 2).coeff(e, 2) * e**2),
+            daly_second=written(in_epsilon(daly_2006, 2).coeff(e, 2) * e**2),
+            short=100 * (1 - printed / best),
+            daly_off=100 * abs(daly / best - 1),
+            share=100 * share,
+        ),
+    )
 
 
 @claim("B-46")
@@ -116,11 +158,26 @@ def excess_of_young():
     over_printed = 100 * (young / float(printed_root.subs({delta: share, M: 1})) - 1)
     over_best = 100 * (young / best - 1)
     waste = 100 * (overhead.slowdown(young, share, 1.0) / overhead.slowdown(best, share, 1.0) - 1)
-    printed_waste = 100 * (overhead.slowdown(float(printed_root.subs({delta: share, M: 1})), share, 1.0)
-                           / overhead.slowdown(best, share, 1.0) - 1)
-    readings = {"against the printed formula": Value(over_printed), "against the exact optimum": Value(over_best)}
-    return Outcome(Readings(readings), value=over_best, facts=dict(
-        over_printed=over_printed, over_best=over_best, waste=waste, printed_waste=printed_waste, share=100 * share))
+    printed_waste = 100 * (
+        overhead.slowdown(float(printed_root.subs({delta: share, M: 1})), share, 1.0)
+        / overhead.slowdown(best, share, 1.0)
+        - 1
+    )
+    readings = {
+        "against the printed formula": Value(over_printed),
+        "against the exact optimum": Value(over_best),
+    }
+    return Outcome(
+        Readings(readings),
+        value=over_best,
+        facts=dict(
+            over_printed=over_printed,
+            over_best=over_best,
+            waste=waste,
+            printed_waste=printed_waste,
+            share=100 * share,
+        ),
+    )
 
 
 @claim("B-47")
@@ -132,26 +189,38 @@ def excess_of_young_grows():
     for name, exposed in (("exposed writes", True), ("protected writes", False)):
         excess = intervals.young(shares, 1.0) / intervals.optimal(shares, 1.0, exposed_writes=exposed)
         growing[name] = bool(np.all(np.diff(excess) > 0))
-    return Outcome(Checks({
-        "coefficients": all(square.coeff(s, k) == sp.Rational(2, k + 2) for k in range(8)), **growing}))
+    return Outcome(
+        Checks(
+            {"coefficients": all(square.coeff(s, k) == sp.Rational(2, k + 2) for k in range(8)), **growing}
+        )
+    )
 
 
 @claim("B-60")
 def reason_of_the_excess():
     """Young's excess with and without failures during writes: the leading term is the same."""
     u = sp.Symbol("u", positive=True)
-    # Both models give epsilon as a function of u = tau/M: exposed e^2/2 = -u - log(1 - u), protected 1 + (u - 1) e^u.
+    # The optimum gives epsilon^2/2 as a function of u = tau/M: -u - log(1 - u) and 1 + (u - 1) e^u.
     squares = {"exposed": -2 * (u + sp.log(1 - u)), "protected": 2 * (1 + (u - 1) * sp.exp(u))}
     lead = {name: sp.series(square / u**2, u, 0, 2).removeO().coeff(u, 1) for name, square in squares.items()}
     share = inputs["write_share"]
     young = intervals.young(share, 1.0)
-    over = {exposed: 100 * (young / intervals.optimal(share, 1.0, exposed_writes=exposed) - 1)
-            for exposed in (True, False)}
+    over = {
+        exposed: 100 * (young / intervals.optimal(share, 1.0, exposed_writes=exposed) - 1)
+        for exposed in (True, False)
+    }
     return Outcome(
-        Checks({"no excess without failures in writes": over[False] < 1, "another leading term":
-                lead["exposed"] != lead["protected"]}),
-        text=f"{over[False]:.1f} % of {over[True]:.1f} % remain", facts=dict(
-            exposed=over[True], protected=over[False], part=100 * over[False] / over[True], share=100 * share))
+        Checks(
+            {
+                "no excess without failures in writes": over[False] < 1,
+                "another leading term": lead["exposed"] != lead["protected"],
+            }
+        ),
+        text=f"{over[False]:.1f} % of {over[True]:.1f} % remain",
+        facts=dict(
+            exposed=over[True], protected=over[False], part=100 * over[False] / over[True], share=100 * share
+        ),
+    )
 
 
 @claim("B-55")
@@ -169,5 +238,8 @@ def order_of_the_expansion():
 def optimum_of_order(order, share):
     """Interval over M that minimises the loss expanded to an order."""
     slope = sp.diff(expanded_loss(order).subs({delta: share, M: 1}) / tau, tau)
-    return max(float(sp.re(root)) for root in sp.Poly(sp.numer(sp.together(slope)), tau).nroots()
-               if abs(sp.im(root)) < 1e-9)
+    return max(
+        float(sp.re(root))
+        for root in sp.Poly(sp.numer(sp.together(slope)), tau).nroots()
+        if abs(sp.im(root)) < 1e-9
+    )

@@ -2,7 +2,7 @@
 
 Each quantity has the dimension that its document gives it in words; each equation is entered as
 printed. The two sides have to agree, sums and arguments of functions have to be consistent.
-Counts (GPUs, parameters, tokens, copies) are dimensionless; operations of computation (FLOP) and bytes are not.
+Counts (GPUs, parameters, tokens, copies) are dimensionless; operations (FLOP) and bytes are not.
 """
 
 from __future__ import annotations
@@ -130,7 +130,11 @@ g, lam = quantity("g"), quantity("lambda_gpu", _rate)
 cluster_rate, f = quantity("lambda", _rate), quantity("f", _rate)
 mttf = quantity("mttf", time)
 lost = quantity("L")
-t_train, t_step, node_rate = quantity("t_train", time), quantity("t_step", time), quantity("lambda_node", _rate)
+t_train, t_step, node_rate = (
+    quantity("t_train", time),
+    quantity("t_step", time),
+    quantity("lambda_node", _rate),
+)
 N_gpu, M_copies, losses = quantity("N_GPU"), quantity("M_copies"), quantity("F")
 state, state_bits = quantity("4 GB", information), quantity("16 GB", information)
 link, seconds = quantity("400 Gb/s", _bandwidth), quantity("0.32 s", time)
@@ -157,7 +161,8 @@ tau, T_write = quantity("tau", time), quantity("T_write", time)
 size, P, per_parameter = quantity("size", information), quantity("P"), quantity("14 byte", information)
 write_bandwidth = quantity("100 GB/s", _bandwidth)
 recovery, detect, reschedule, reload, replay = (
-    quantity(n, time) for n in ("T_recovery", "T_detect", "T_reschedule", "T_reload", "T_replay"))
+    quantity(n, time) for n in ("T_recovery", "T_detect", "T_reschedule", "T_reload", "T_replay")
+)
 good, raw = quantity("useful steps", _rate), quantity("steps without failures", _rate)
 useful, wall = quantity("T_useful", time), quantity("T_wall", time)
 A, k = quantity("A"), quantity("k")
@@ -174,7 +179,9 @@ EQUATIONS = {
     "A2 slope": Equation("A2", (lost / t, -c / t**2 + g * lam / 2)),
     "A2 optimum": Equation("A2", (t, sp.sqrt(2 * c / (g * lam)))),
     "A3 failure in a step": Equation("A3", (1 - sp.exp(-node_rate * t_step), node_rate * t_step)),
-    "A3 losses": Equation("A3", (losses, t_train / t_step * N_gpu / M_copies * (node_rate * t_step) ** M_copies)),
+    "A3 losses": Equation(
+        "A3", (losses, t_train / t_step * N_gpu / M_copies * (node_rate * t_step) ** M_copies)
+    ),
     "A3 limit": Equation("A3", (mttf / N_gpu, M_copies * state / link, state_bits / B, seconds)),
     "A4 state": Equation("A4", (S_opt, N_param * N_optimizer * N_bytes)),
     "A4 condition": Equation("A4", (mttf / N_gpu, M_copies * S_opt / (B * N_gpu**alpha))),
@@ -182,14 +189,21 @@ EQUATIONS = {
     "A4 parameters": Equation("A4", (N_param, sp.sqrt(N_gpu * C_peak * mfu / per_square)), claim="A-28"),
     "A4 coefficient": Equation("A4", (N_param, coefficient * sp.sqrt(N_gpu)), claim="A-48"),
     "A4 condition with numbers": Equation(
-        "A4", (mttf / N_gpu, 48 * coefficient * sp.sqrt(N_gpu) * byte / (B * N_gpu**alpha)), claim="A-49"),
+        "A4", (mttf / N_gpu, 48 * coefficient * sp.sqrt(N_gpu) * byte / (B * N_gpu**alpha)), claim="A-49"
+    ),
     "AA time to failure": Equation("AA", (time_to_failure, g * lam), claim="A-38"),
     "AA attempts": Equation("AA", (T_between, X1 + t + c)),
-    "AA expected time, series": Equation("AA", (
-        E_T, (1 - sp.exp(-cluster_rate * t)) * (1 / cluster_rate - _rework) + t + c)),
-    "AA expected time, closed": Equation("AA", (
-        E_T, sp.exp(cluster_rate * t) * (1 / cluster_rate - _rework) + t + c,
-        (sp.exp(cluster_rate * t) - 1) / cluster_rate + c)),
+    "AA expected time, series": Equation(
+        "AA", (E_T, (1 - sp.exp(-cluster_rate * t)) * (1 / cluster_rate - _rework) + t + c)
+    ),
+    "AA expected time, closed": Equation(
+        "AA",
+        (
+            E_T,
+            sp.exp(cluster_rate * t) * (1 / cluster_rate - _rework) + t + c,
+            (sp.exp(cluster_rate * t) - 1) / cluster_rate + c,
+        ),
+    ),
     "AA total time": Equation("AA", (E_T / t, (sp.exp(cluster_rate * t) - 1) / (cluster_rate * t) + c / t)),
     "AA optimum": Equation("AA", (t, _optimum)),
     "AA branch point": Equation("AA", (sp.LambertW(z), -1 + small, -1 + sp.sqrt(2 * (sp.E * z + 1)))),
@@ -197,8 +211,9 @@ EQUATIONS = {
     "AA cluster rate": Equation("AA", (cluster_rate, f * g)),
     "AA optimum by GPUs": Equation("AA", (t, sp.sqrt(2 * c / (f * g)))),
     "AA large arguments": Equation("AA", (sp.LambertW(z), sp.log(z) - sp.log(sp.log(z)))),
-    "AA optimum, long writes": Equation("AA", (
-        t, (sp.log(c * cluster_rate) - sp.log(sp.log(c * cluster_rate)) + 1) / cluster_rate)),
+    "AA optimum, long writes": Equation(
+        "AA", (t, (sp.log(c * cluster_rate) - sp.log(sp.log(c * cluster_rate)) + 1) / cluster_rate)
+    ),
     "AA program, simple optimum": Equation("AA", (t, (2 * c / (g * f)) ** sp.S.Half)),
     "AA program, simple loss": Equation("AA", (lost, c / t + g * f * t / 2)),
     "AA program, optimum": Equation("AA", (t, (1 + sp.LambertW((c * (g * f) - 1) / sp.E)) / (g * f))),
@@ -215,13 +230,16 @@ EQUATIONS = {
     "B3 goodput": Equation("B3", (quantity("goodput ratio"), good / raw, useful / wall)),
     "B4 availability": Equation("B4", (quantity("A_system"), 1 - (1 - A) ** k)),
     "B6 expected time": Equation("B6", (E_total, M * (sp.exp((tau + delta) / M) - 1))),
-    "B6 exponential": Equation("B6", (
-        sp.exp((tau + delta) / M),
-        1 + (tau + delta) / M + (tau + delta) ** 2 / (2 * M**2) + (tau + delta) ** 3 / (6 * M**3))),
+    "B6 exponential": Equation(
+        "B6",
+        (
+            sp.exp((tau + delta) / M),
+            1 + (tau + delta) / M + (tau + delta) ** 2 / (2 * M**2) + (tau + delta) ** 3 / (6 * M**3),
+        ),
+    ),
     "B6 lost time": Equation("B6", (E_total - tau, delta + tau**2 / (2 * M) + delta * tau / M)),
     # Zero has any dimension: the terms are held against the first of them.
-    "B6 quadratic": Equation("B6", (
-        tau**2, tau**2 + 2 * delta * tau - 2 * delta * M - delta**2 / 3)),
+    "B6 quadratic": Equation("B6", (tau**2, tau**2 + 2 * delta * tau - 2 * delta * M - delta**2 / 3)),
     "B6 root": Equation("B6", (tau, sp.sqrt(2 * delta * M + delta**2 / 3) - delta)),
     "B6 ratio": Equation("B6", (quantity("gamma"), T_write / MTBF, delta / M)),
     "B7 number": Equation("B7", (value, (-1) ** sign * 2 ** (e - 15) * (1 + m / 1024))),

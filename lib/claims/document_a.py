@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import sympy as sp
 from scipy import optimize, special
 
@@ -57,10 +55,24 @@ def gpu_mttf_from_the_llama_log():
     hours = inputs["llama_gpus"] * inputs["llama_days"] * 24
     by_all, low, high = failures.mttf_interval(every, hours)
     by_gpu = failures.mttf_interval(own, hours)[0]
-    readings = {"any unexpected interruption": Value(by_all / 1e4), "failures of the GPU itself": Value(by_gpu / 1e4)}
-    return Outcome(Readings(readings), value=by_gpu / 1e4, facts=dict(
-        every=every, own=own, by_all=by_all, by_gpu=by_gpu, low=low, high=high,
-        mtbf=failures.cluster_mtbf(by_gpu, inputs["llama_gpus"]), all_mtbf=llama_mtbf() / HOUR))
+    readings = {
+        "any unexpected interruption": Value(by_all / 1e4),
+        "failures of the GPU itself": Value(by_gpu / 1e4),
+    }
+    return Outcome(
+        Readings(readings),
+        value=by_gpu / 1e4,
+        facts=dict(
+            every=every,
+            own=own,
+            by_all=by_all,
+            by_gpu=by_gpu,
+            low=low,
+            high=high,
+            mtbf=failures.cluster_mtbf(by_gpu, inputs["llama_gpus"]),
+            all_mtbf=llama_mtbf() / HOUR,
+        ),
+    )
 
 
 # --- A2: storage checkpoints
@@ -91,7 +103,9 @@ def first_order_loss():
     redone = sp.integrate(x / t, (x, 0, t))
     residual = sp.simplify(c / t + rate * redone - (c / t + rate * t / 2))
     exact = (sp.exp(x) - 1 - x) / x
-    return Outcome(Checks({"loss": residual, "first order of the exact rework": sp.limit(exact / x, x, 0) - sp.S.Half}))
+    return Outcome(
+        Checks({"loss": residual, "first order of the exact rework": sp.limit(exact / x, x, 0) - sp.S.Half})
+    )
 
 
 @claim("A-06")
@@ -99,9 +113,14 @@ def first_order_optimum():
     t, c, rate = sp.symbols("t c rate", positive=True)
     loss = c / t + rate * t / 2
     (best,) = sp.solve(sp.diff(loss, t), t)
-    return Outcome(Checks({
-        "stationary point": sp.simplify(best - sp.sqrt(2 * c / rate)),
-        "minimum": bool(sp.diff(loss, t, 2).is_positive)}))
+    return Outcome(
+        Checks(
+            {
+                "stationary point": sp.simplify(best - sp.sqrt(2 * c / rate)),
+                "minimum": bool(sp.diff(loss, t, 2).is_positive),
+            }
+        )
+    )
 
 
 @claim("A-07")
@@ -121,10 +140,21 @@ def llama_loss_with_recovery():
     """The loss with the recovery time left out, as the model has it, and put in."""
     wait = inputs["restart_text"] * 60 / llama_mtbf()
     whole = llama_loss() + wait
-    readings = {"writes and redone work": Value(100 * llama_loss()), "with the recovery time": Value(100 * whole)}
-    return Outcome(Readings(readings), value=100 * whole, facts=dict(
-        wait=100 * wait, whole=100 * whole, model=100 * llama_loss(),
-        mfu_low=100 * whole * inputs["mfu_low"], mfu_high=100 * whole * inputs["mfu_high"]))
+    readings = {
+        "writes and redone work": Value(100 * llama_loss()),
+        "with the recovery time": Value(100 * whole),
+    }
+    return Outcome(
+        Readings(readings),
+        value=100 * whole,
+        facts=dict(
+            wait=100 * wait,
+            whole=100 * whole,
+            model=100 * llama_loss(),
+            mfu_low=100 * whole * inputs["mfu_low"],
+            mfu_high=100 * whole * inputs["mfu_high"],
+        ),
+    )
 
 
 @claim("A-09")
@@ -141,8 +171,11 @@ def storage_limit(write_time):
 @claim("A-10")
 def gpus_that_fail_once_per_write():
     with_program = storage_limit(inputs["write_time"])
-    return one(storage_limit(inputs["write_time_text"]), with_program=with_program,
-               off=100 * (with_program * MILLION / inputs["storage_limit"] - 1))
+    return one(
+        storage_limit(inputs["write_time_text"]),
+        with_program=with_program,
+        off=100 * (with_program * MILLION / inputs["storage_limit"] - 1),
+    )
 
 
 def share_where_half_is_lost(slowdown):
@@ -173,9 +206,14 @@ def gpus_that_lose_half_their_time():
     begins = gpus_where_half_is_lost(protected_slowdown)
     printed = inputs["storage_limit"] / MILLION
     share = printed / storage_limit(inputs["write_time_text"])
-    return one(begins, first_order=gpus_where_half_is_lost(first_order_slowdown),
-               exposed=gpus_where_half_is_lost(exposed_slowdown), factor=printed / begins,
-               lost=100 * (1 - 1 / protected_slowdown(share)), exposed_lost=100 * (1 - 1 / exposed_slowdown(share)))
+    return one(
+        begins,
+        first_order=gpus_where_half_is_lost(first_order_slowdown),
+        exposed=gpus_where_half_is_lost(exposed_slowdown),
+        factor=printed / begins,
+        lost=100 * (1 - 1 / protected_slowdown(share)),
+        exposed_lost=100 * (1 - 1 / exposed_slowdown(share)),
+    )
 
 
 def bytes_per_parameter():
@@ -192,8 +230,13 @@ def write_time_of_the_state():
     write = llama_state() / inputs["storage_bandwidth"]
     rounded_state = inputs["write_time_text"] * inputs["storage_bandwidth"] / 1e12
     text_interval = intervals.young(inputs["write_time_text"], llama_mtbf())
-    return one(write, state=llama_state() / 1e12, rounded_state=rounded_state,
-               loss=100 * llama_loss(), text_loss=200 * inputs["write_time_text"] / text_interval)
+    return one(
+        write,
+        state=llama_state() / 1e12,
+        rounded_state=rounded_state,
+        loss=100 * llama_loss(),
+        text_loss=200 * inputs["write_time_text"] / text_interval,
+    )
 
 
 @claim("A-13")
@@ -227,8 +270,10 @@ def memory_always_suffices():
         "a fixed training time and a cluster of any size": memory_over_copies(1, days) > 1,
         "a fixed cluster and a growing model": memory_over_copies(gpus, 2 * longest) > 1,
     }
-    return Outcome(Readings(readings), facts=dict(
-        ratio=memory_over_copies(gpus, days), least=least, years=longest * 24 / inputs["year"]))
+    return Outcome(
+        Readings(readings),
+        facts=dict(ratio=memory_over_copies(gpus, days), least=least, years=longest * 24 / inputs["year"]),
+    )
 
 
 @claim("A-16")
@@ -237,8 +282,9 @@ def failure_within_a_step():
     ratio = sp.limit((1 - sp.exp(-x)) / x, x, 0)
     at = inputs["step_time"] / HOUR / inputs["node_mttf_text"]
     error = at / failures.failure_probability(at, 1.0) - 1
-    return Outcome(Checks({"limit of the ratio": ratio - 1, "error at the example": error < at}),
-                   facts=dict(error=error))
+    return Outcome(
+        Checks({"limit of the ratio": ratio - 1, "error at the example": error < at}), facts=dict(error=error)
+    )
 
 
 @claim("A-17")
@@ -248,23 +294,32 @@ def losses_of_all_copies():
     exact = (T / t) * (N / M) * (1 - sp.exp(-rate * t)) ** M
     printed = (T / t) * (N / M) * (rate * t) ** M
     ratio = sp.powsimp(sp.simplify(exact / printed), force=True)
-    limits = {f"{copies} copies": sp.limit(ratio.subs({M: copies, t: 1}), rate, 0) - 1 for copies in (1, 2, 3, 4)}
+    limits = {
+        f"{copies} copies": sp.limit(ratio.subs({M: copies, t: 1}), rate, 0) - 1 for copies in (1, 2, 3, 4)
+    }
     return Outcome(Checks(limits))
 
 
 def trainings_per_loss(copies, mttf_h=None, members=None):
     """Trainings among which one loses all copies of some state."""
     losses = replication.expected_losses(
-        inputs["training_days"] * DAY, inputs["step_time"], members or inputs["example_gpus"], copies,
-        1 / ((mttf_h or inputs["node_mttf_text"]) * HOUR))
+        inputs["training_days"] * DAY,
+        inputs["step_time"],
+        members or inputs["example_gpus"],
+        copies,
+        1 / ((mttf_h or inputs["node_mttf_text"]) * HOUR),
+    )
     return 1 / losses
 
 
 def loss_facts(copies, printed):
     """What the printed number of trainings would take: the same factor for any number of copies."""
     right = trainings_per_loss(copies)
-    return dict(factor=right / printed, days=inputs["training_days"] * right / printed,
-                scientific=f"{right:.1e}".replace("e+", "e"))
+    return dict(
+        factor=right / printed,
+        days=inputs["training_days"] * right / printed,
+        scientific=f"{right:.1e}".replace("e+", "e"),
+    )
 
 
 @claim("A-18")
@@ -280,10 +335,19 @@ def trainings_per_loss_of_three_copies():
 @claim("A-20")
 def node_rate():
     mttf = failures.series_mtbf([inputs["gpus_per_node"]], [inputs["gpu_mttf"]])
-    return Outcome(Value(1 / mttf), value=1 / mttf, text=f"1/{mttf:.0f}", facts=dict(
-        mttf=mttf, implied=inputs["gpus_per_node"] * inputs["node_mttf_text"],
-        two=trainings_per_loss(2, mttf), two_text=trainings_per_loss(2),
-        three=trainings_per_loss(3, mttf), three_text=trainings_per_loss(3)))
+    return Outcome(
+        Value(1 / mttf),
+        value=1 / mttf,
+        text=f"1/{mttf:.0f}",
+        facts=dict(
+            mttf=mttf,
+            implied=inputs["gpus_per_node"] * inputs["node_mttf_text"],
+            two=trainings_per_loss(2, mttf),
+            two_text=trainings_per_loss(2),
+            three=trainings_per_loss(3, mttf),
+            three_text=trainings_per_loss(3),
+        ),
+    )
 
 
 @claim("A-21")
@@ -295,9 +359,14 @@ def safety_grows_with_copies():
     per_copy = [trainings_per_loss(m + 1) / trainings_per_loss(m) for m in (2, 3)]
     least = inputs["node_mttf_text"] * HOUR / inputs["step_time"]
     return Outcome(
-        Checks({"limit of the ratio": sp.limit(ratio, M, sp.oo) - p,
-                "each copy gains at least the limit": all(gain > least for gain in per_copy)}),
-        facts=dict(third=per_copy[0], fourth=per_copy[1]))
+        Checks(
+            {
+                "limit of the ratio": sp.limit(ratio, M, sp.oo) - p,
+                "each copy gains at least the limit": all(gain > least for gain in per_copy),
+            }
+        ),
+        facts=dict(third=per_copy[0], fourth=per_copy[1]),
+    )
 
 
 def memory_copy_time():
@@ -330,8 +399,15 @@ def checkpoint_memory_of_a_gpu():
     even = llama_state() / inputs["llama_gpus"]
     seconds = replication.copy_time(even, inputs["copies"], inputs["link_bits"] / 8)
     limit = replication.gpu_limit(inputs["gpu_mttf"] * HOUR, seconds) / MILLION
-    return Outcome(External(), facts=dict(
-        even=even / 1e9, times=inputs["gpu_checkpoint"] * 1e9 / even, limit=limit, limit_text=memory_limit()))
+    return Outcome(
+        External(),
+        facts=dict(
+            even=even / 1e9,
+            times=inputs["gpu_checkpoint"] * 1e9 / even,
+            limit=limit,
+            limit_text=memory_limit(),
+        ),
+    )
 
 
 @claim("A-55")
@@ -340,9 +416,11 @@ def groups_that_can_be_lost():
     gpus, size = inputs["example_gpus"], inputs["gpus_per_node"]
     by_gpu, by_node = gpus / 2, gpus / size / 2
     node_losses = trainings_per_loss(2, members=gpus / size)
-    return Outcome(Readings({"groups of GPUs": Value(by_gpu), "groups of nodes": Value(by_node)}), value=by_node,
-                   facts=dict(by_gpu=by_gpu, by_node=by_node, node_losses=node_losses,
-                              gpu_losses=trainings_per_loss(2)))
+    return Outcome(
+        Readings({"groups of GPUs": Value(by_gpu), "groups of nodes": Value(by_node)}),
+        value=by_node,
+        facts=dict(by_gpu=by_gpu, by_node=by_node, node_losses=node_losses, gpu_losses=trainings_per_loss(2)),
+    )
 
 
 # --- A4: models that grow with the cluster
@@ -356,8 +434,12 @@ def replicated_bytes():
 @claim("A-26")
 def compute_optimal_training():
     N, k, r = sp.symbols("N k r", positive=True)
-    compute = (k * N * (r * N)).subs({k: sp.Integer(int(inputs["flop_per_parameter_token"])),
-                                      r: sp.Integer(int(inputs["tokens_per_parameter"]))})
+    compute = (k * N * (r * N)).subs(
+        {
+            k: sp.Integer(int(inputs["flop_per_parameter_token"])),
+            r: sp.Integer(int(inputs["tokens_per_parameter"])),
+        }
+    )
     return Outcome(Checks({"compute": sp.expand(compute - 120 * N**2)}))
 
 
@@ -371,32 +453,44 @@ def coefficient_of_parameters():
     return one(parameters(1, 1.0), restored=parameters(1, inputs["llama_days"] * DAY))
 
 
+def unequal(equation, **facts):
+    """Outcome of a claim that is an equation, by the dimensions of its sides."""
+    text = f"left {equation.left}, right {equation.right}"
+    facts |= dict(left=equation.left, right=equation.right)
+    return Outcome(Checks({"same dimension": equation.holds}), text=text, facts=facts)
+
+
 @claim("A-28")
 def formula_of_parameters():
     """What the left side needs that the right side does not have, and the size of a known cluster's model."""
     gpus, seconds = inputs["llama_gpus"], inputs["llama_days"] * DAY
-    equation = dimensions.EQUATIONS["A4 parameters"]
-    return Outcome(
-        Checks({"same dimension": equation.holds}), text=f"left {equation.left}, right {equation.right}",
-        facts=dict(left=equation.left, right=equation.right, factor=math.sqrt(seconds),
-                   as_printed=parameters(gpus, 1.0) / 1e9, restored=parameters(gpus, seconds) / 1e9,
-                   real=inputs["llama_parameters"] / 1e9))
+    return unequal(
+        dimensions.EQUATIONS["A4 parameters"],
+        as_printed=parameters(gpus, 1.0) / 1e9,
+        restored=parameters(gpus, seconds) / 1e9,
+        real=inputs["llama_parameters"] / 1e9,
+    )
 
 
 @claim("A-48")
 def coefficient_carries_a_unit():
-    equation = dimensions.EQUATIONS["A4 coefficient"]
     low, high = (parameters(1, days * DAY) for days in (inputs["training_days"], inputs["long_training"]))
-    return Outcome(Checks({"same dimension": equation.holds}),
-                   text=f"left {equation.left}, right {equation.right}",
-                   facts=dict(left=equation.left, right=equation.right, low=low, high=high))
+    return unequal(dimensions.EQUATIONS["A4 coefficient"], low=low, high=high)
 
 
 def growing_limit(alpha, seconds):
     """GPUs at which failures come as fast as copies complete, for a model trained in `seconds`."""
     return replication.scaled_gpu_limit(
-        inputs["gpu_mttf"] * HOUR, inputs["gpu_bandwidth"], alpha, inputs["copies"], inputs["optimizer_values"],
-        inputs["bytes_per_value"], inputs["peak_flops"], inputs["mfu"], seconds)
+        inputs["gpu_mttf"] * HOUR,
+        inputs["gpu_bandwidth"],
+        alpha,
+        inputs["copies"],
+        inputs["optimizer_values"],
+        inputs["bytes_per_value"],
+        inputs["peak_flops"],
+        inputs["mfu"],
+        seconds,
+    )
 
 
 def growing_limit_as_printed(alpha):
@@ -407,21 +501,28 @@ def growing_limit_as_printed(alpha):
 
 @claim("A-49")
 def condition_carries_a_unit():
-    equation = dimensions.EQUATIONS["A4 condition with numbers"]
-    return Outcome(Checks({"same dimension": equation.holds}),
-                   text=f"left {equation.left}, right {equation.right}",
-                   facts=dict(left=equation.left, right=equation.right,
-                              second=growing_limit(0.5, 1.0), restored=growing_limit(0.5, inputs["llama_days"] * DAY)))
+    second, restored = growing_limit(0.5, 1.0), growing_limit(0.5, inputs["llama_days"] * DAY)
+    return unequal(dimensions.EQUATIONS["A4 condition with numbers"], second=second, restored=restored)
 
 
 def growing_limit_outcome(alpha, **facts):
     seconds = inputs["llama_days"] * DAY
     restored = growing_limit(alpha, seconds)
-    readings = {"the printed formula, a training of one second": Value(growing_limit_as_printed(alpha)),
-                "the training time put in": Value(restored)}
-    return Outcome(Readings(readings), value=restored, facts=dict(
-        as_printed=growing_limit_as_printed(alpha), unrounded=growing_limit(alpha, 1.0), restored=restored,
-        factor=growing_limit(alpha, 1.0) / restored, **facts))
+    readings = {
+        "the printed formula, a training of one second": Value(growing_limit_as_printed(alpha)),
+        "the training time put in": Value(restored),
+    }
+    return Outcome(
+        Readings(readings),
+        value=restored,
+        facts=dict(
+            as_printed=growing_limit_as_printed(alpha),
+            unrounded=growing_limit(alpha, 1.0),
+            restored=restored,
+            factor=growing_limit(alpha, 1.0) / restored,
+            **facts,
+        ),
+    )
 
 
 @claim("A-29")
@@ -432,8 +533,12 @@ def limit_with_linear_bandwidth():
 @claim("A-30")
 def limit_with_square_root_bandwidth():
     long = growing_limit(0.5, inputs["long_training"] * DAY)
-    return growing_limit_outcome(0.5, millions=growing_limit(0.5, inputs["llama_days"] * DAY) / MILLION,
-                                 long=long / MILLION, storage=inputs["storage_limit"] / MILLION)
+    return growing_limit_outcome(
+        0.5,
+        millions=growing_limit(0.5, inputs["llama_days"] * DAY) / MILLION,
+        long=long / MILLION,
+        storage=inputs["storage_limit"] / MILLION,
+    )
 
 
 @claim("A-31")
@@ -444,10 +549,16 @@ def no_limit_for_either_scaling():
     share = share_where_half_is_lost(protected_slowdown)
     return Outcome(
         Checks({"linear bandwidth": linear > decisive, "square-root bandwidth": root > decisive}),
-        text=f"{compact(linear)} and {compact(root)} GPUs", facts=dict(
-            linear=linear, root=root / MILLION, decisive=decisive / MILLION, memory=memory_limit(),
+        text=f"{compact(linear)} and {compact(root)} GPUs",
+        facts=dict(
+            linear=linear,
+            root=root / MILLION,
+            decisive=decisive / MILLION,
+            memory=memory_limit(),
             # Copy time over MTBF is (GPUs / limit)^(3/2 - alpha), hence the GPUs at a given share of it.
-            half=root * share / MILLION))
+            half=root * share / MILLION,
+        ),
+    )
 
 
 # --- A5: spares
@@ -479,9 +590,18 @@ def spare_share_after_days():
     share = 100 * mean_pool() / inputs["nodes_1m"]
     few, several = inputs["few"], inputs["several"]
     readings = {f"{days:.0f} days": Value(share * days) for days in (few, several)}
-    return Outcome(Readings(readings), value=share * several, facts=dict(
-        few=few, several=several, at_few=share * few, at_several=share * several, longest=1 / share,
-        daily=share))
+    return Outcome(
+        Readings(readings),
+        value=share * several,
+        facts=dict(
+            few=few,
+            several=several,
+            at_few=share * few,
+            at_several=share * several,
+            longest=1 / share,
+            daily=share,
+        ),
+    )
 
 
 @claim("A-54")
@@ -491,8 +611,16 @@ def spare_pool_suffices():
     suffices = special.pdtr(mean, mean)
     enough = failures.spare_pool(mean / inputs["replacement_time"], inputs["replacement_time"], coverage)
     readings = {"the mean need": Value(mean), "the need nearly always": bool(suffices >= coverage)}
-    return Outcome(Readings(readings), value=enough, facts=dict(
-        short=100 * (1 - suffices), enough=enough, coverage=100 * coverage, share=100 * enough / inputs["nodes_1m"]))
+    return Outcome(
+        Readings(readings),
+        value=enough,
+        facts=dict(
+            short=100 * (1 - suffices),
+            enough=enough,
+            coverage=100 * coverage,
+            share=100 * enough / inputs["nodes_1m"],
+        ),
+    )
 
 
 @claim("A-53")

@@ -7,7 +7,7 @@ from scipy import optimize
 
 from lib import availability, failures, intervals, overhead
 from lib.claims.evidence import Cell, Checks, External, Outcome, Readings, Table, Value
-from lib.claims.printed import ends, number
+from lib.claims.printed import ROUNDS, agreement, ends, number
 from lib.claims.registry import claim
 from lib.claims.sources import inputs, table
 
@@ -20,13 +20,12 @@ def one(value, **facts):
     return Outcome(Value(value), facts=facts)
 
 
-def cells(outcome_cells):
+def cells(outcome_cells, **facts):
     """Outcome of a claim that is a table, with the cells that do not round to the printed ones."""
     evidence = Table(tuple(outcome_cells))
-    failing = evidence.failing()
-    return Outcome(evidence, text=f"{len(evidence.cells) - len(failing)} of {len(evidence.cells)} cells",
-                   facts=dict(cells=len(evidence.cells), failing=len(failing),
-                              places=", ".join(cell.place for cell in failing)))
+    places = [cell.place for cell in evidence.failing()]
+    facts |= dict(cells=len(evidence.cells), failing=len(places), places=", ".join(places))
+    return Outcome(evidence, facts=facts)
 
 
 # --- B1: failure probability
@@ -37,10 +36,14 @@ def component(name, column):
     return float(row[column])
 
 
-def node_mtbf():
-    """MTBF in hours of a node of GPUs, network cards and power supplies."""
+def printed_mttf(name):
+    return component(name, "mttf_h")
+
+
+def node_mtbf(mttf=printed_mttf):
+    """MTBF in hours of a node of GPUs, network cards and power supplies, from the MTTF of each kind."""
     counts = [inputs["node_gpus"], inputs["node_nics"], inputs["node_psus"]]
-    return failures.series_mtbf(counts, [component(name, "mttf_h") for name in ("GPU", "NIC", "PSU")])
+    return failures.series_mtbf(counts, [mttf(name) for name in ("GPU", "NIC", "PSU")])
 
 
 def cluster_mtbf(gpus):
@@ -85,8 +88,11 @@ def fleet():
 def day_without_a_failure():
     mtbf = cluster_mtbf(inputs["small_gpus"])
     free = 1 - failures.failure_probability(DAY_HOURS, mtbf)
-    return Outcome(Checks({"the mean is at least a day": mtbf >= DAY_HOURS, "likely": free > 0.5}),
-                   value=mtbf / DAY_HOURS, facts=dict(days=mtbf / DAY_HOURS, free=100 * free))
+    return Outcome(
+        Checks({"the mean is at least a day": mtbf >= DAY_HOURS, "likely": free > 0.5}),
+        value=mtbf / DAY_HOURS,
+        facts=dict(days=mtbf / DAY_HOURS, free=100 * free),
+    )
 
 
 @claim("B-07")
@@ -96,8 +102,11 @@ def failures_in_a_shift():
     several = inputs["several"]
     readings = {"a shift of 8 h": round(short) >= several, "a shift of 12 h": round(long) >= several}
     none = 1 - failures.failure_probability(inputs["shift"], fleet_mtbf())
-    return Outcome(Readings(readings), value=short, facts=dict(
-        short=short, long=long, none=100 * none, gpus=several / short * inputs["fleet_gpus"]))
+    return Outcome(
+        Readings(readings),
+        value=short,
+        facts=dict(short=short, long=long, none=100 * none, gpus=several / short * inputs["fleet_gpus"]),
+    )
 
 
 @claim("B-08")
@@ -122,16 +131,25 @@ def failure_is_certain():
     thousands = 1000 * inputs["several"]
     day, fleet = chance(thousands, 1), chance(inputs["fleet_gpus"], 1)
     return Outcome(
-        Readings({"3,000 GPUs for a day": Value(day), "10,000 GPUs for a day": Value(fleet)}), value=day,
-        facts=dict(thousands=thousands, day=day, fleet=fleet, gpus=gpu_days(99.5), days=gpu_days(99.5) / thousands,
-                   none=100 / (100 - day)))
+        Readings({"3,000 GPUs for a day": Value(day), "10,000 GPUs for a day": Value(fleet)}),
+        value=day,
+        facts=dict(
+            thousands=thousands,
+            day=day,
+            fleet=fleet,
+            gpus=gpu_days(99.5),
+            days=gpu_days(99.5) / thousands,
+            none=100 / (100 - day),
+        ),
+    )
 
 
 @claim("B-10")
 def infant_mortality():
-    """Titan's failures per GPU-hour in the first and the second ninety days of a GPU's life, as a comparison."""
+    """For comparison, Titan's failures per GPU-hour in the first and second ninety days of a GPU's life."""
     first, second = (
-        (int(row["dbe"]) + int(row["otb"])) / float(row["gpu_hours"]) for row in table("titan_by_age")[:2])
+        (int(row["dbe"]) + int(row["otb"])) / float(row["gpu_hours"]) for row in table("titan_by_age")[:2]
+    )
     return Outcome(External(), facts=dict(ratio=first / second))
 
 
@@ -141,9 +159,11 @@ def table_of_cluster_mtbf():
     for row in table("cluster_mtbf"):
         gpus = int(row["gpus"])
         hours = cluster_mtbf(gpus)
-        found += [Cell(f"{gpus} nodes", row["nodes"], gpus / inputs["node_gpus"]),
-                  Cell(f"{gpus} mtbf", row["mtbf"], hours * {"h": 1, "min": 60}[row["unit"]]),
-                  Cell(f"{gpus} failures per day", row["failures_per_day"], DAY_HOURS / hours)]
+        found += [
+            Cell(f"{gpus} nodes", row["nodes"], gpus / inputs["node_gpus"]),
+            Cell(f"{gpus} mtbf", row["mtbf"], hours * {"h": 1, "min": 60}[row["unit"]]),
+            Cell(f"{gpus} failures per day", row["failures_per_day"], DAY_HOURS / hours),
+        ]
     return cells(found)
 
 
@@ -151,7 +171,9 @@ def table_of_cluster_mtbf():
 def table_of_failure_probability():
     return cells(
         Cell(f"{row['gpus']} {hours} h", row[f"p_{hours}h"], chance(int(row["gpus"]), hours / DAY_HOURS))
-        for row in table("failure_probability") for hours in (24, 168, 720))
+        for row in table("failure_probability")
+        for hours in (24, 168, 720)
+    )
 
 
 @claim("B-13")
@@ -159,16 +181,14 @@ def table_of_components():
     found = []
     for row in table("components"):
         mttf = failures.mttf_from_fit(float(row["fit"]))
-        found += [Cell(f"{row['component']} MTTF", row["mttf_h"], mttf),
-                  Cell(f"{row['component']} years", row["mttf_years"], float(row["mttf_h"]) / inputs["year"])]
-    outcome = cells(found)
+        found += [
+            Cell(f"{row['component']} MTTF", row["mttf_h"], mttf),
+            Cell(f"{row['component']} years", row["mttf_years"], float(row["mttf_h"]) / inputs["year"]),
+        ]
     nic = component("NIC", "fit")
     exact = failures.fit_from_mttf(component("NIC", "mttf_h"))
-    counts = [inputs["node_gpus"], inputs["node_nics"], inputs["node_psus"]]
-    by_fit = failures.series_mtbf(
-        counts, [failures.mttf_from_fit(component(name, "fit")) for name in ("GPU", "NIC", "PSU")])
-    return Outcome(outcome.evidence, text=outcome.text, facts={**outcome.facts, **dict(
-        nic=nic, exact=exact, by_fit=failures.mttf_from_fit(nic), node=f"{node_mtbf():.2f}", node_by_fit=f"{by_fit:.2f}")})
+    by_fit = node_mtbf(lambda name: failures.mttf_from_fit(component(name, "fit")))
+    return cells(found, nic=nic, exact=exact, node=f"{node_mtbf():.2f}", node_by_fit=f"{by_fit:.2f}")
 
 
 # --- B2: checkpoints
@@ -180,8 +200,14 @@ def young_interval():
     tau, delta, M, u = sp.symbols("tau delta M u", positive=True)
     (best,) = sp.solve(sp.diff(delta / tau + tau / (2 * M), tau), tau)
     exact_share = -(u + sp.log(1 - u))
-    return Outcome(Checks({"first-order optimum": sp.simplify(best - sp.sqrt(2 * delta * M)),
-                           "leading term": sp.limit(u**2 / (2 * exact_share), u, 0) - 1}))
+    return Outcome(
+        Checks(
+            {
+                "first-order optimum": sp.simplify(best - sp.sqrt(2 * delta * M)),
+                "leading term": sp.limit(u**2 / (2 * exact_share), u, 0) - 1,
+            }
+        )
+    )
 
 
 @claim("B-15")
@@ -192,10 +218,17 @@ def interval_between_the_two_times():
     bound = min(equal_write + equal_mtbf)
     write, mtbf = write_time(), fleet_mtbf() * HOUR
     return Outcome(
-        Checks({"no crossing below the bound": bound == sp.S.Half,
-                "right below it": all(r < sp.sqrt(2 * r) < 1 for r in (sp.Rational(1, 100), sp.Rational(49, 100))),
-                "at the example": write < intervals.optimal(write, mtbf) < mtbf}),
-        facts=dict(bound=float(bound), example=write / mtbf))
+        Checks(
+            {
+                "no crossing below the bound": bound == sp.S.Half,
+                "right below it": all(
+                    r < sp.sqrt(2 * r) < 1 for r in (sp.Rational(1, 100), sp.Rational(49, 100))
+                ),
+                "at the example": write < intervals.optimal(write, mtbf) < mtbf,
+            }
+        ),
+        facts=dict(bound=float(bound), example=write / mtbf),
+    )
 
 
 @claim("B-16")
@@ -248,8 +281,10 @@ def table_of_checkpoint_sizes():
     found = []
     for row in table("checkpoint_sizes"):
         parameters = float(row["parameters"])
-        found += [Cell(f"{row['model']} size", row["size_gb"], parameters * state_bytes() / GB),
-                  Cell(f"{row['model']} write time", row["write_time_s"], write_time(parameters))]
+        found += [
+            Cell(f"{row['model']} size", row["size_gb"], parameters * state_bytes() / GB),
+            Cell(f"{row['model']} write time", row["write_time_s"], write_time(parameters)),
+        ]
     return cells(found)
 
 
@@ -257,13 +292,21 @@ def table_of_checkpoint_sizes():
 def interval_needs_two_inputs():
     """The exact optimum with and without a restart time, for exposed and protected writes."""
     write, mtbf, restart = write_time(), fleet_mtbf() * HOUR, restart_time()
-    moved = {exposed: intervals.optimal(write, mtbf, restart, exposed_writes=exposed)
-             / intervals.optimal(write, mtbf, exposed_writes=exposed) - 1 for exposed in (True, False)}
+    moved = {
+        exposed: intervals.optimal(write, mtbf, restart, exposed_writes=exposed)
+        / intervals.optimal(write, mtbf, exposed_writes=exposed)
+        - 1
+        for exposed in (True, False)
+    }
     long = intervals.optimal(write, mtbf, mtbf, exposed_writes=False)
     return Outcome(
         Readings({"exposed writes": moved[True] == 0, "protected writes": moved[False] == 0}),
-        facts=dict(moved=100 * abs(moved[False]), restart=restart,
-                   long=100 * abs(long / intervals.optimal(write, mtbf, exposed_writes=False) - 1)))
+        facts=dict(
+            moved=100 * abs(moved[False]),
+            restart=restart,
+            long=100 * abs(long / intervals.optimal(write, mtbf, exposed_writes=False) - 1),
+        ),
+    )
 
 
 # --- B3: recovery
@@ -287,7 +330,9 @@ def recovery(gpus=None):
 @claim("B-23")
 def recovery_is_a_sum():
     """The library's sum against the phases one by one, each moved by a second in turn."""
-    base = dict(detect=phase("detect"), reschedule=phase("reschedule"), reload=phase("reload"), interval=interval())
+    base = dict(
+        detect=phase("detect"), reschedule=phase("reschedule"), reload=phase("reload"), interval=interval()
+    )
     whole = overhead.recovery_time(**base)
     gains = {name: overhead.recovery_time(**{**base, name: base[name] + 1.0}) - whole for name in base}
     share = {"detect": 1.0, "reschedule": 1.0, "reload": 1.0, "interval": 0.5}
@@ -305,10 +350,12 @@ def replay_dominates():
     # Half of Young's interval equals the restart time where the MTBF is (2 R)^2 / (2 delta).
     equal = (2 * restart_time()) ** 2 / (2 * write_time())
     exact = float((lost / 60).subs({tau: interval(), M: fleet_mtbf() * HOUR}))
-    return Outcome(Checks({"half an interval": limit - sp.S.Half, "more than half of the recovery": share > 0.5}),
-                   value=interval() / 2 / 60, text=f"{interval() / 120:.1f} min, {100 * share:.0f} % of the recovery",
-                   facts=dict(share=100 * share, gpus=inputs["node_gpus"] * node_mtbf() * HOUR / equal,
-                              exact=exact))
+    return Outcome(
+        Checks({"half an interval": limit - sp.S.Half, "more than half of the recovery": share > 0.5}),
+        value=interval() / 2 / 60,
+        text=f"{interval() / 120:.1f} min, {100 * share:.0f} % of the recovery",
+        facts=dict(share=100 * share, gpus=inputs["node_gpus"] * node_mtbf() * HOUR / equal, exact=exact),
+    )
 
 
 @claim("B-25")
@@ -319,10 +366,13 @@ def recovery_overhead():
 @claim("B-26")
 def table_of_recovery():
     printed = {row["phase"]: row for row in table("recovery")}
-    return cells([
-        Cell("reload", printed["reload"]["published"], write_time()),
-        Cell("replay", printed["replay"]["published"], interval() / 2 / 60),
-        Cell("total", printed["total"]["published"], recovery() / 60)])
+    return cells(
+        [
+            Cell("reload", printed["reload"]["published"], write_time()),
+            Cell("replay", printed["replay"]["published"], interval() / 2 / 60),
+            Cell("total", printed["total"]["published"], recovery() / 60),
+        ]
+    )
 
 
 @claim("B-27")
@@ -338,9 +388,14 @@ def wall_time_of_a_month():
     useful, wall = Value(days * (1 + low), days * (1 + high)), Value(days / (1 - low), days / (1 - high))
     return Outcome(
         Readings({"share of useful time": useful, "share of wall time": wall}),
-        text=f"{useful.values[0]:.1f} to {useful.values[1]:.1f} or {wall.values[0]:.1f} to {wall.values[1]:.1f}",
-        facts=dict(useful_high=useful.values[1], wall_low=wall.values[0], wall_high=wall.values[1],
-                   late=wall.values[1] - useful.values[1]))
+        text=f"{useful.in_words('33')} or {wall.in_words('33')}",
+        facts=dict(
+            useful_high=useful.values[1],
+            wall_low=wall.values[0],
+            wall_high=wall.values[1],
+            late=wall.values[1] - useful.values[1],
+        ),
+    )
 
 
 def first_order_overhead():
@@ -363,9 +418,20 @@ def gpus_at_overhead(percent):
 @claim("B-29")
 def model_explains_the_published_overhead():
     model, low, high = first_order_overhead(), 100 * inputs["overhead_low"], 100 * inputs["overhead_high"]
-    return Outcome(Checks({"within the published range": low <= model <= high}), value=model, text=f"{model:.1f} %", facts=dict(
-        model=model, exact=exact_overhead(inputs["fleet_gpus"]), least=100 * model / high, most=100 * model / low,
-        of_wall=100 * model / (100 + model), gpus=gpus_at_overhead(low), rest=low - model))
+    return Outcome(
+        Checks({"within the published range": low <= model <= high}),
+        value=model,
+        text=f"{model:.1f} %",
+        facts=dict(
+            model=model,
+            exact=exact_overhead(inputs["fleet_gpus"]),
+            least=100 * model / high,
+            most=100 * model / low,
+            of_wall=100 * model / (100 + model),
+            gpus=gpus_at_overhead(low),
+            rest=low - model,
+        ),
+    )
 
 
 @claim("B-30")
@@ -379,16 +445,28 @@ def speedup_of_doubling():
 @claim("B-31")
 def more_gpus_can_take_longer():
     """The largest useful cluster: finite with exposed writes, none with protected ones."""
-    nodes = {e: overhead.largest_useful_cluster(write_time(), node_mtbf() * HOUR, restart_time(), exposed_writes=e)
-             for e in (True, False)}
+    nodes = {
+        e: overhead.largest_useful_cluster(write_time(), node_mtbf() * HOUR, restart_time(), exposed_writes=e)
+        for e in (True, False)
+    }
     bare = overhead.largest_useful_cluster(write_time(), node_mtbf() * HOUR)
     gpus = inputs["node_gpus"] * nodes[True]
     mtbf = node_mtbf() * HOUR / nodes[True]
     useful = 100 / overhead.optimal_slowdown(write_time(), mtbf, restart_time())
     return Outcome(
-        Readings({"exposed writes": nodes[True] < float("inf"), "protected writes": nodes[False] < float("inf")}),
-        value=gpus, text=f"{gpus:,.0f} GPUs", facts=dict(gpus=gpus, times=gpus / inputs["fleet_gpus"], useful=useful, mtbf=mtbf / 60,
-                               bare=inputs["node_gpus"] * bare))
+        Readings(
+            {"exposed writes": nodes[True] < float("inf"), "protected writes": nodes[False] < float("inf")}
+        ),
+        value=gpus,
+        text=f"{gpus:,.0f} GPUs",
+        facts=dict(
+            gpus=gpus,
+            times=gpus / inputs["fleet_gpus"],
+            useful=useful,
+            mtbf=mtbf / 60,
+            bare=inputs["node_gpus"] * bare,
+        ),
+    )
 
 
 # --- B4: strategies
@@ -398,8 +476,13 @@ def more_gpus_can_take_longer():
 def availability_of_replicas():
     """Sum over all states with at least one replica up, for one to five replicas."""
     A = sp.Symbol("A", positive=True)
-    states = {k: sum(sp.binomial(k, up) * A**up * (1 - A) ** (k - up) for up in range(1, k + 1)) for k in range(1, 6)}
-    return Outcome(Checks({f"{k} replicas": sp.expand(total - (1 - (1 - A) ** k)) for k, total in states.items()}))
+    states = {
+        k: sum(sp.binomial(k, up) * A**up * (1 - A) ** (k - up) for up in range(1, k + 1))
+        for k in range(1, 6)
+    }
+    return Outcome(
+        Checks({f"{k} replicas": sp.expand(total - (1 - (1 - A) ** k)) for k, total in states.items()})
+    )
 
 
 def stacked(replicas, common_cause=0.0):
@@ -413,8 +496,10 @@ def two_replicas():
 
 @claim("B-34")
 def downtime_of_one():
-    return one(availability.downtime(inputs["replica_availability"], inputs["year"]),
-               gain=availability.downtime(stacked(1)) / availability.downtime(stacked(2)))
+    return one(
+        availability.downtime(inputs["replica_availability"], inputs["year"]),
+        gain=availability.downtime(stacked(1)) / availability.downtime(stacked(2)),
+    )
 
 
 @claim("B-35")
@@ -422,14 +507,19 @@ def downtime_of_two():
     return one(availability.downtime(stacked(2), inputs["year"]))
 
 
+def replicas_beyond_one():
+    """The numbers of replicas that the table of availability lists beside a single one."""
+    return [int(row["replicas"]) for row in table("availability") if int(row["replicas"]) > 1]
+
+
 @claim("B-36")
 def cost_of_redundancy():
-    """Every replica does the whole work: by the table of replicas, and by the printed overhead beyond the first."""
+    """Every replica does the whole work: by the table of replicas, and by the overhead printed elsewhere."""
     (row,) = [row for row in table("strategies") if row["criterion"] == "resource overhead"]
     low, high = (1 + number(end) / 100 for end in ends(row["redundancy"]))
-    replicas = [int(row["replicas"]) for row in table("availability") if int(row["replicas"]) > 1]
-    readings = {"replicas": Value(min(replicas), max(replicas)), "overhead": Value(low, high)}
-    return Outcome(Readings(readings), text=f"{min(replicas)} to {max(replicas)}")
+    replicas = replicas_beyond_one()
+    readings = {"replicas": Value(*replicas), "overhead": Value(low, high)}
+    return Outcome(Readings(readings), text=" to ".join(map(str, replicas)))
 
 
 @claim("B-37")
@@ -438,9 +528,11 @@ def table_of_availability():
     for row in table("availability"):
         share = stacked(int(row["replicas"]))
         down = availability.downtime(share, inputs["year"]) * {"h": 1, "min": 60}[row["unit"]]
-        found += [Cell(f"{row['replicas']} availability", row["availability"], 100 * share),
-                  Cell(f"{row['replicas']} nines", row["nines"], availability.nines(share)),
-                  Cell(f"{row['replicas']} downtime", row["downtime"], down)]
+        found += [
+            Cell(f"{row['replicas']} availability", row["availability"], 100 * share),
+            Cell(f"{row['replicas']} nines", row["nines"], availability.nines(share)),
+            Cell(f"{row['replicas']} downtime", row["downtime"], down),
+        ]
     return cells(found)
 
 
@@ -452,18 +544,32 @@ def table_of_strategies():
     gpus = [int(r["gpus"]) for r in table("cluster_mtbf")]
     smallest, largest = exact_overhead(min(gpus)), exact_overhead(max(gpus))
     fleet = exact_overhead(inputs["fleet_gpus"])
-    replicas = [int(r["replicas"]) for r in table("availability") if int(r["replicas"]) > 1]
+    replicas = replicas_beyond_one()
     readings = {
-        "overhead of redundancy": Value(100 * (min(replicas) - 1), 100 * (max(replicas) - 1)).verdict(
-            row["redundancy"]) == "reproduced",
+        "overhead of redundancy": agreement(row["redundancy"], [100 * (k - 1) for k in replicas]) == ROUNDS,
         "overhead of restarting at the reference fleet": low <= fleet <= high,
         "overhead of restarting at every size of the MTBF table": low <= smallest and largest <= high,
-        "overhead of restarting as published": low <= 100 * inputs["overhead_low"] and
-                                               100 * inputs["overhead_high"] <= high}
-    return Outcome(Readings(readings), value=fleet, text=f"{fleet:.1f} % at the reference fleet", facts=dict(
-        fleet=fleet, smallest=smallest, largest=largest, min_gpus=min(gpus), max_gpus=max(gpus), low=low, high=high,
-        from_gpus=gpus_at_overhead(low), to_gpus=gpus_at_overhead(high),
-        published_low=100 * inputs["overhead_low"], published_high=100 * inputs["overhead_high"]))
+        "overhead of restarting as published": low <= 100 * inputs["overhead_low"]
+        and 100 * inputs["overhead_high"] <= high,
+    }
+    return Outcome(
+        Readings(readings),
+        value=fleet,
+        text=f"{fleet:.1f} % at the reference fleet",
+        facts=dict(
+            fleet=fleet,
+            smallest=smallest,
+            largest=largest,
+            min_gpus=min(gpus),
+            max_gpus=max(gpus),
+            low=low,
+            high=high,
+            from_gpus=gpus_at_overhead(low),
+            to_gpus=gpus_at_overhead(high),
+            published_low=100 * inputs["overhead_low"],
+            published_high=100 * inputs["overhead_high"],
+        ),
+    )
 
 
 def gain(common_cause, replicas=2):
@@ -476,9 +582,19 @@ def correlated_failures():
     """A gain of one is no gain: with every failure common, and with a share of them."""
     beta = inputs["common_cause"]
     readings = {"every failure common": gain(1.0) < 1 + 1e-9, "a tenth of them common": gain(beta) < 1 + 1e-9}
-    return Outcome(Readings(readings), value=gain(beta), text=f"gain {gain(beta):.1f} of {gain(0.0):.0f}", facts=dict(
-        beta=100 * beta, independent=gain(0.0), shared=gain(beta), bound=1 / beta,
-        third=gain(beta, 3), hours=availability.downtime(stacked(2, beta), inputs["year"])))
+    return Outcome(
+        Readings(readings),
+        value=gain(beta),
+        text=f"gain {gain(beta):.1f} of {gain(0.0):.0f}",
+        facts=dict(
+            beta=100 * beta,
+            independent=gain(0.0),
+            shared=gain(beta),
+            bound=1 / beta,
+            third=gain(beta, 3),
+            hours=availability.downtime(stacked(2, beta), inputs["year"]),
+        ),
+    )
 
 
 # --- B5: summary

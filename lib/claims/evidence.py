@@ -26,7 +26,12 @@ import sympy as sp
 from lib.claims.printed import NEAR, OFF, ROUNDS, agreement, show
 
 REPRODUCED, IMPRECISE, PARTLY, REFUTED, EXTERNAL = VERDICTS = (
-    "reproduced", "imprecise", "partly", "refuted", "external")
+    "reproduced",
+    "imprecise",
+    "partly",
+    "refuted",
+    "external",
+)
 
 
 @dataclass(frozen=True)

@@ -102,16 +102,18 @@ def check(row):
     outcome, _ = registry.evaluate(row["id"])
     number, text = computed(outcome, row["printed"])
     facts = {**outcome.facts, "computed": text, "printed": row["printed"]}
-    return Claim(**{
-        **row,
-        "inputs": inputs_in_words(row["inputs"]),
-        "derived": evidence.verdict(outcome, row["printed"]),
-        "explanation": fill(row["explanation"], facts),
-        "consequence": fill(row["consequence"], facts),
-        "computed": number,
-        "computed_text": text if number is None and not outcome.text else with_unit(text, row["unit"]),
-        "printed_text": with_unit(row["printed"], row["unit"]),
-    })
+    return Claim(
+        **{
+            **row,
+            "inputs": inputs_in_words(row["inputs"]),
+            "derived": evidence.verdict(outcome, row["printed"]),
+            "explanation": fill(row["explanation"], facts),
+            "consequence": fill(row["consequence"], facts),
+            "computed": number,
+            "computed_text": text if number is None and not outcome.text else with_unit(text, row["unit"]),
+            "printed_text": with_unit(row["printed"], row["unit"]),
+        }
+    )
 
 
 def computed(outcome, printed):
@@ -139,7 +141,9 @@ def fill(sentence, facts):
     """
     names = {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
     values = {name: facts[name] if name in facts else inputs[name] for name in names}
-    return sentence.format_map({name: _Figure(v) if isinstance(v, float) else v for name, v in values.items()})
+    return sentence.format_map(
+        {name: _Figure(v) if isinstance(v, float) else v for name, v in values.items()}
+    )
 
 
 def inputs_in_words(listed):

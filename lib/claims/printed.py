@@ -58,7 +58,7 @@ def agreement(printed, values):
         parts = parts * len(values)
     if len(parts) != len(values) or not values:
         raise ValueError(f"printed = {printed!r} does not fit {len(values)} computed values")
-    return max((_compare(p, v) for p, v in zip(parts, values)), key=_FROM_BEST.index)
+    return max((_compare(p, v) for p, v in zip(parts, values, strict=True)), key=_FROM_BEST.index)
 
 
 def ends(printed):

@@ -15,6 +15,7 @@ def claim(claim_id):
     ValueError
         Where the id already has a function.
     """
+
     def register(function):
         if claim_id in FUNCTIONS:
             raise ValueError(f"claim {claim_id} has two functions")
