@@ -241,7 +241,7 @@ def test_each_verdict_occurs():
 @pytest.mark.parametrize(("value", "as_printed", "shown"), [
     (2.10332, "2.1", "2.1"), (3.8512, "4", "3.85"), (32000.01, "533", "32,000"),
     (1.3824e11, "2.3e9", "1.38e11"),
-    (2029983.6, "2e6", "2.03e6"), (0.0, "", "0"), (5172.4138, "5172.4", "5,172.41"), (-0.25, "", "-0.25"),
+    (2029983.6, "2e6", "2.03e6"), (0.0, "", "0"), (5172.4138, "5172.4", "5,172.41"), (-0.25, "", "-0.25"), (4665600.0, "", "4.67e6"),
 ])  # fmt: skip
 def test_numbers_as_shown(value, as_printed, shown):
     assert printed.show(value, as_printed) == shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import sympy as sp
+from scipy import special
 
 from lib import corruption
 from lib.claims.evidence import Checks, Outcome, Readings
@@ -12,6 +13,7 @@ from lib.claims.sources import inputs
 
 FORMAT, TOP_BIT, FACTOR = "float16", 14, 2.0**16
 WORDS = np.arange(2**16)
+STAYS_NORMAL = ["scaled up", "scaled down"]
 ROW, COLUMN, TOKENS, WIDTH, SEED = 3, 5, 8, 16, 1
 
 
@@ -49,27 +51,29 @@ def factor_of_a_flip():
     lost = kinds == "to infinity or NaN"
     scaled = up | down
     before = np.abs(corruption.decode(WORDS[lost & (WORDS < 2**15)], FORMAT))
+    low, high = float(before.min()), float(np.ceil(before.max()))
     return Outcome(
         Readings(
             {
-                "a normal number that stays normal": bool(
-                    scaled[np.isin(kinds, ["scaled up", "scaled down"])].all()
-                ),
+                "a normal number that stays normal": bool(scaled[np.isin(kinds, STAYS_NORMAL)].all()),
                 "any word": bool(scaled.all()),
             }
         ),
         text=f"{scaled.sum():,} of {len(WORDS):,} words",
         facts=dict(
-            scaled=int(scaled.sum()),
-            words=len(WORDS),
             share=per_cent(scaled.sum()),
-            up=int(up.sum()),
-            down=int(down.sum()),
             lost=int(lost.sum()),
-            low=float(before.min()),
-            high=float(np.ceil(before.max())),
+            low=low,
+            high=high,
+            leaving=normal_share(low, high),
+            enlarged=normal_share(2.0**-14, low),
         ),
     )
+
+
+def normal_share(low, high):
+    """Per cent of standard normal numbers with a magnitude between two bounds."""
+    return 100 * float(special.erf(high / np.sqrt(2)) - special.erf(low / np.sqrt(2)))
 
 
 @claim("B-56")

@@ -412,14 +412,26 @@ def checkpoint_memory_of_a_gpu():
 
 @claim("A-55")
 def groups_that_can_be_lost():
-    """Groups of GPUs, and groups of the nodes whose failure rate the formula uses."""
+    """Pairs of nodes whose failure loses a group of two GPUs, for two ways to place the copies."""
     gpus, size = inputs["example_gpus"], inputs["gpus_per_node"]
-    by_gpu, by_node = gpus / 2, gpus / size / 2
-    node_losses = trainings_per_loss(2, members=gpus / size)
+    groups, nodes = gpus / 2, int(gpus / size)
+    # Each node sends half of its copies to the next nodes and takes the other half from those before it.
+    spread = {
+        frozenset((n, (n + step) % nodes)) for n in range(nodes) for step in range(1, int(size / 2) + 1)
+    }
+    readings = {
+        "copies spread over many nodes": len(spread) == groups,
+        "whole nodes copied to whole nodes": nodes / 2 == groups,
+    }
     return Outcome(
-        Readings({"groups of GPUs": Value(by_gpu), "groups of nodes": Value(by_node)}),
-        value=by_node,
-        facts=dict(by_gpu=by_gpu, by_node=by_node, node_losses=node_losses, gpu_losses=trainings_per_loss(2)),
+        Readings(readings),
+        text=f"{len(spread)} or {nodes / 2}",
+        facts=dict(
+            spread=len(spread),
+            paired=nodes / 2,
+            paired_losses=trainings_per_loss(2, members=nodes),
+            spread_losses=trainings_per_loss(2),
+        ),
     )
 
 

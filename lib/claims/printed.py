@@ -115,7 +115,7 @@ def compact(value, decimals=0):
     if value == 0.0 or not math.isfinite(value):
         return f"{value:g}"
     magnitude = math.floor(math.log10(abs(value)))
-    if not -4 <= magnitude < 7:
+    if not -4 <= magnitude < 6:
         return _scientific(value)
     return _trim(f"{value:,.{max(decimals, 2 - magnitude, 0)}f}")
 
