@@ -309,7 +309,8 @@ def attention_gradients(forward, upstream, *, loss_scale=1.0):
         What `attention` returned; it also sets the precision.
     upstream : float or array_like, shape (..., n, d_v), [loss]
         Gradient G of the loss with respect to the output, finite; its shape broadcasts to the output's.
-        For the loss sum(G O) it is G, for the loss |O - T|^2 / 2 it is `forward.output - T`.
+        For the loss sum(G O) it is G, for half the squared
+        distance of O from a target T it is `forward.output - T`.
     loss_scale : float, [dimensionless], optional
         G is multiplied by this before the pass and the gradients are divided by it afterwards, in
         float64. Changes float16 only: it lifts small gradients out of underflow.
