@@ -20,6 +20,8 @@ def patterns():
         number = re.escape(claim.printed.lstrip("<>"))
         unit = re.escape(UNITS.get(claim.unit, claim.unit))
         distinctive = len(re.sub(r"\D", "", claim.printed)) >= 3
+        if not (unit or distinctive):
+            continue  # a bare small number is any number
         yield claim.id, rf"(?<![\d.,]){number}" + (r"(?![\d.,]*\d)" if distinctive else rf"\s?{unit}\b")
 
 
