@@ -22,7 +22,7 @@ def patterns():
         distinctive = len(re.sub(r"\D", "", claim.printed)) >= 3
         if not (unit or distinctive):
             continue  # a bare small number is any number
-        yield claim.id, rf"(?<![\d.,]){number}" + (r"(?![\d.,]*\d)" if distinctive else rf"\s?{unit}\b")
+        yield claim.id, rf"(?<![\d.,]){number}" + (r"(?![\d.,]*\d)" if distinctive else rf"\s?{unit}(?!\w)")
 
 
 def prose(path):
