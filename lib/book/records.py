@@ -11,8 +11,7 @@ import html
 
 import sympy as sp
 
-REPORT = "Failures and Checkpoints at Scale: a reproducible report"
-YEAR = 2026
+from lib.book import cite
 
 
 class Record:
@@ -69,25 +68,26 @@ def record(id, title, *, assumptions, statement, checks, implements=None, argume
     })
 
 
-def bibtex(content):
-    """Return the BibTeX entry that cites one derivation."""
-    key = content["id"].lower().replace("-", "")
-    return (f"@misc{{failures-checkpoints-{key},\n"
-            f"  title = {{{content['title']}}},\n"
-            f"  howpublished = {{Derivation {content['id']} in \\emph{{{REPORT}}}}},\n"
-            f"  year = {{{YEAR}}}\n}}")
+def key(content):
+    """Return the part of a BibTeX key that names a derivation, such as ``d04``."""
+    return content["id"].lower().replace("-", "")
+
+
+def part(content):
+    """Return the words that name a derivation in a citation."""
+    return f"Derivation {content['id']}"
 
 
 def _box(content):
-    escape = html.escape
-    checks = "".join(f"<li>{escape(check)}</li>" for check in content["checks"])
+    checks = "".join(f"<li>{html.escape(check)}</li>" for check in content["checks"])
     function = content["implements"]
-    evaluated = f"<p>Evaluated by <code>{escape(function)}</code>.</p>" if function else ""
-    return (f'<div class="derivation-box" id="{content["id"].lower()}">\n'
-            f'<p><strong>Derivation {content["id"]}. {escape(content["title"])}.</strong> Checked above:</p>\n'
+    evaluated = f"<p>Evaluated by <code>{html.escape(function)}</code>.</p>" if function else ""
+    anchor = content["id"].lower()
+    return (f'<div class="derivation-box" id="{anchor}">\n'
+            f"<p><strong>{part(content)}. {html.escape(content['title'])}.</strong> Checked above:</p>\n"
             f"<ul>{checks}</ul>\n{evaluated}\n"
-            f"<details><summary>Cite this derivation</summary><pre>{escape(bibtex(content))}</pre></details>\n"
-            f"<details><summary>Statement for SymPy</summary><pre>{escape(content['statement']['srepr'])}</pre>"
+            f"{cite.disclosure('derivation', key(content), content['title'], part(content), anchor)}\n"
+            f"<details><summary>Statement for SymPy</summary><pre>{html.escape(content['statement']['srepr'])}</pre>"
             f"</details>\n</div>")
 
 
