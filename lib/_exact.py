@@ -42,11 +42,12 @@ def _quotient(a, b):
 def _product(a, b):
     """Return a b rounded, and a b minus that (Dekker 1971, doi:10.1007/BF01397083)."""
     product = a * b
-    (a1, a2), (b1, b2) = _halves(a), _halves(b)
+    (a1, a2), (b1, b2) = halves(a), halves(b)
     return product, ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
 
 
-def _halves(a):
+def halves(a):
+    """Return two floats of at most 26 bits each with the sum a (Veltkamp): products of them are exact."""
     scaled = _SPLITTER * a
     top = scaled - (scaled - a)
     return top, a - top

@@ -12,6 +12,7 @@ from math import factorial
 import numpy as np
 
 from lib._checks import plain, real, together
+from lib._exact import halves
 
 _BLOCK = 2**15  # elements computed at once: the temporaries stay in the cache, memory stays bounded
 _SPLIT = 2.0  # `_near` takes x up to here, `_far` the rest
@@ -21,9 +22,9 @@ _SPLIT = 2.0  # `_near` takes x up to here, `_far` the rest
 _NUMERATOR = (1.0, 1.2217382422942498, 0.4481316384306592, 0.04812496893691184, 0.00043809273531329415)
 _DENOMINATOR = (1.0, 1.555071575627583, 0.8137110525287425, 0.16141123646635266, 0.009252330665513842)
 
-# (u - 1) e^u + 1 is the integral of t e^t from 0 to u, hence u^2 times the sum of u^k / (k! (k + 2)).
-# No term is negative, and 20 reach full precision up to u = 1.28, which is x = _SPLIT.
-_TAYLOR = tuple(1.0 / (factorial(k) * (k + 2)) for k in range(20))
+# (u - 1) e^u + 1 is the integral of t e^t from 0 to u, the sum of u^(k + 2) / (k! (k + 2)). So x is
+# u^2/2 + u^3 T(u) with positive coefficients; 19 reach full precision up to u = 1.28, x = _SPLIT.
+_TAYLOR = tuple(1.0 / (factorial(k) * (k + 2)) for k in range(1, 20))
 
 
 def kernel(x):
@@ -53,8 +54,8 @@ def kernel(x):
     -----
     Theorem D-40 of chapters/beyond/one_kernel. Valid for every x >= 0; u is 0 at 0, 1 at 1 and grows
     as log(x / log(x)). Within 4 units in the last place everywhere: x is never turned into
-    (x - 1)/e, whose rounding loses half of the digits of W_0 near its branch point at x = 0.
-    Large arrays are computed in blocks of 32768 elements.
+    (x - 1)/e, whose rounding loses the digits of 1 + W_0 near the branch point at x = 0.
+    Arrays are computed in blocks of 32768 elements, so that working memory does not grow.
 
     Examples
     --------
@@ -66,7 +67,6 @@ def kernel(x):
     References
     ----------
     Corless, Gonnet, Hare, Jeffrey, Knuth (1996), On the Lambert W function, doi:10.1007/BF02124750.
-    Fritsch, Shafer, Crowley (1973), Algorithm 443, doi:10.1145/361952.361970.
     Iacono, Boyd (2017), New approximations to the principal real-valued branch of the Lambert
     W-function, doi:10.1007/s10444-017-9530-3.
     """
@@ -105,9 +105,10 @@ def young(write_time, mtbf):
 
     Notes
     -----
-    Theorems D-01 (first-order optimum) and D-02 (its flatness) of chapters/scaling/background.
-    It is the first term of both exact optima, for a write time far below the MTBF. An infinite
-    MTBF gives an infinite interval, a write time of 0 an interval of 0.
+    Theorems D-01 (first-order optimum) and D-02 (its flatness) of chapters/scaling/background. It is
+    the limit of both exact optima for a write time far below the MTBF (Theorem D-05 of
+    chapters/scaling/general_model), with protected writes for a restart time far below it too. An
+    infinite MTBF gives an infinite interval, a write time of 0 an interval of 0.
 
     Examples
     --------
@@ -173,7 +174,7 @@ def daly(write_time, mtbf):
         # With s = sqrt(delta / 2M) the published terms are the square sqrt(2 delta M) (1 - s/3)^2,
         # which has no difference of large terms.
         s = np.sqrt(0.5 * (delta / m))
-        tau = np.where(s < 1.0, _young(delta, m) * (1.0 - s / 3.0) ** 2, m)
+        tau = np.where(delta < 2.0 * m, _young(delta, m) * (1.0 - s / 3.0) ** 2, m)
     return plain(np.where(np.isinf(m), np.inf, tau))
 
 
@@ -266,31 +267,30 @@ def _kernel(x, check=np.asarray):
 
 
 def _block(x):
-    u = x + 0.0  # right at 0 and at inf
-    near = (x > 0.0) & (x <= _SPLIT)
-    far = (x > _SPLIT) & (x < np.inf)
+    u = np.sqrt(2.0 * x)  # right where the series' second term, 2x/3, is lost in rounding, and at inf
+    near = np.flatnonzero((x > 1e-35) & (x <= _SPLIT))  # indices: faster than masks
+    far = np.flatnonzero((x > _SPLIT) & (x < np.inf))
     u[near] = _near(x[near])
     u[far] = _far(x[far])
     return u
 
 
 def _near(x):
-    """Solve u^2 S(u) = x, S the Taylor sum, in relative terms: x itself may be the smallest float."""
+    """Solve u T(u) = (x - u^2/2)/u^2: one step of Halley's method from a guess right to 2e-6."""
     p = np.sqrt(2.0 * x)
-    u = p * (_polynomial(_NUMERATOR, p) / _polynomial(_DENOMINATOR, p))  # relative error below 2e-6
-    newton = (_polynomial(_TAYLOR, u) - x / u / u) * np.exp(-u)  # the step of Newton's method, over u
-    return u - u * (newton / (1.0 - 0.5 * newton * (1.0 + u)))  # one step of Halley's
+    u, _ = halves(p * (_polynomial(_NUMERATOR, p) / _polynomial(_DENOMINATOR, p)))
+    square = u * u  # exact, since u is half of a float: both sides are right to the last places
+    newton = (u * _polynomial(_TAYLOR, u) - (x - 0.5 * square) / square) * np.exp(-u)
+    return u - u * (newton / (1.0 - 0.5 * newton * (1.0 + u)))
 
 
 def _far(x):
     """Solve log((x - 1)/(u - 1)) = u: no difference of large terms, no overflow."""
     root = np.sqrt(x)  # Iacono and Boyd's equation (20): relative error below 0.02 up to 1.8e308
     u = 2.036 * np.log((1.0 + 1.14956131 * root) / (1.0 + 0.4549574 * np.log1p(root)))
-    for _ in range(2):  # Fritsch, Shafer and Crowley: each step multiplies the number of digits by four
-        w = u - 1.0
-        rest = np.log((x - 1.0) / w) - u
-        q = 2.0 * u * (u + rest * (2.0 / 3.0))
-        u = u + w * (rest / u) * ((q - rest) / (q - 2.0 * rest))
+    for _ in range(2):  # Halley's method: errors 1e-2, 1e-8, 1e-24
+        rest = np.log((x - 1.0) / (u - 1.0)) - u
+        u = u + rest * (u - 1.0) / u / (1.0 - 0.5 * rest / (u * u))
     return u
 
 

@@ -18,7 +18,7 @@ from lib.overhead import (
     recovery_time,
     slowdown,
 )
-from tests import exact
+from tests import reference
 
 BOTH = pytest.mark.parametrize("exposed", [True, False], ids=["exposed", "protected"])
 TOP = np.finfo(float).max
@@ -40,7 +40,7 @@ def no_warning():
         yield
 
 
-def assert_close(got, expected, error=exact.relative, limit=1e-14):
+def assert_close(got, expected, error=reference.relative, limit=1e-14):
     """Hold every representable value to `limit`, and what is too large to inf."""
     top = mp.mpf(2) ** 1024
     assert len(got) == len(expected)
@@ -106,7 +106,7 @@ def test_slowdown_is_right_to_14_digits(exposed, share, other, dice):
     tau = m * 10.0 ** dice.uniform(*share, 1500)
     delta, r = m * 10.0 ** dice.uniform(*other, (2, 1500)) * (dice.random((2, 1500)) < 0.8)
     got = slowdown(tau, delta, m, r, exposed_writes=exposed)
-    assert_close(got, [exact.slowdown(*v, exposed) for v in zip(tau, delta, m, r)])
+    assert_close(got, [reference.slowdown(*v, exposed) for v in zip(tau, delta, m, r)])
 
 
 @BOTH
@@ -126,7 +126,7 @@ def reference_slowdown(tau, delta, m, r, exposed):
     tau, delta, m, r = map(mp.mpf, map(float, (tau, delta, m, r)))
     if max(tau, delta if exposed else 0, r if exposed else 0) > 2000 * m:
         return BEYOND
-    return exact.slowdown(tau, delta, m, r, exposed)
+    return reference.slowdown(tau, delta, m, r, exposed)
 
 
 @BOTH
@@ -189,7 +189,7 @@ def test_optimal_slowdown_is_within_four_units_in_the_last_place(exposed, low, h
     if exposed:
         delta = np.minimum(delta, 1000 * m)  # infinite from there
     got = optimal_slowdown(delta, m, r, exposed_writes=exposed)
-    assert_close(got, [reference_optimum(*v, exposed) for v in zip(delta, m, r)], exact.ulps, 4.0)
+    assert_close(got, [reference_optimum(*v, exposed) for v in zip(delta, m, r)], reference.ulps, 4.0)
 
 
 @BOTH
@@ -199,18 +199,18 @@ def test_optimal_slowdown_wherever_it_is_representable(exposed, dice):
     delta, r = multiple(dice, m, -300, 2.8 if exposed else 307, 400), multiple(dice, m, -300, 2.8, 400)
     values = np.concatenate([np.stack([delta, m, r], axis=1), [(1e304, 1e-6, 0.0), (1e-300, 1e300, TOP)]])
     got = optimal_slowdown(*values.T, exposed_writes=exposed)
-    assert_close(got, [reference_optimum(*v, exposed) for v in values], exact.ulps, 4.0)
+    assert_close(got, [reference_optimum(*v, exposed) for v in values], reference.ulps, 4.0)
 
 
 def reference_optimum(delta, m, r, exposed):
     """The closed forms of Theorem D-41, with the digits that 1 - u loses added first."""
     delta, m, r = map(mp.mpf, map(float, (delta, m, r)))
     if not exposed:
-        return (1 + r / m) * mp.exp(exact.share(delta, m, r, False))
+        return (1 + r / m) * mp.exp(reference.share(delta, m, r, False))
     if max(delta, r) > 2000 * m:
         return BEYOND
     with mp.workdps(60 + int(delta / m)):
-        return mp.exp(r / m) / (1 - exact.share(delta, m, r))
+        return mp.exp(r / m) / (1 - reference.share(delta, m, r))
 
 
 @BOTH
@@ -230,9 +230,9 @@ def test_optimum_is_the_minimum(exposed, delta, m, r, step):
     """Theorems D-04 and D-20: no other interval costs less, in 50 digits where the plain one is flat."""
     delta, r = delta * m, r * m
     tau = optimal(delta, m, r, exposed_writes=exposed)
-    least = exact.slowdown(tau, delta, m, r, exposed)
-    assert exact.slowdown(tau * (1 + step), delta, m, r, exposed) > least
-    assert exact.slowdown(tau / (1 + step), delta, m, r, exposed) > least
+    least = reference.slowdown(tau, delta, m, r, exposed)
+    assert reference.slowdown(tau * (1 + step), delta, m, r, exposed) > least
+    assert reference.slowdown(tau / (1 + step), delta, m, r, exposed) > least
     assert optimal_slowdown(delta, m, r, exposed_writes=exposed) == pytest.approx(float(least), rel=1e-14)
     assert slowdown(tau, delta, m, r, exposed_writes=exposed) == pytest.approx(float(least), rel=1e-14)
 
@@ -304,7 +304,7 @@ def test_efficiency_and_goodput_at_their_ends():
 def wall_time(log_count, delta, m, r, exposed=True):
     """The logarithm of the wall time of fixed work on exp(log_count) components."""
     mtbf = m / mp.exp(log_count)
-    return mp.log(exact.optimal_slowdown(delta, mtbf, r, exposed)) - log_count
+    return mp.log(reference.optimal_slowdown(delta, mtbf, r, exposed)) - log_count
 
 
 @pytest.mark.parametrize("ratio", [0.0, 1e-6, 0.01, 0.3, 1.0, 3.0, 100.0, 1e6])
@@ -317,7 +317,7 @@ def test_largest_useful_cluster_is_where_the_wall_time_stops_falling(ratio, dice
     root = mp.findroot(
         lambda n: mp.diff(lambda t: wall_time(t, delta, m, r), n), (start - 0.01, start + 0.02), tol=1e-50
     )
-    assert exact.relative(got, mp.exp(root)) < 1e-14
+    assert reference.relative(got, mp.exp(root)) < 1e-14
     for step in (-0.5, -0.01, 0.01, 0.5):
         assert wall_time(root + step, delta, m, r) > wall_time(root, delta, m, r)
 
@@ -344,7 +344,7 @@ def stops(count, delta, r):
 
 def test_largest_useful_cluster_without_restart():
     expected = 1 + mp.lambertw(-2 * mp.exp(-2)) / 2
-    assert exact.relative(largest_useful_cluster(1.0, 1.0), expected) < 1e-15
+    assert reference.relative(largest_useful_cluster(1.0, 1.0), expected) < 1e-15
     assert efficiency_at_the_limit(1.0, 1.0, 0.0) == pytest.approx(0.2031878700)
     assert efficiency_at_the_limit(1e-30, 1.0, 1.0) == pytest.approx(1 / np.e)
 
