@@ -65,9 +65,10 @@ def stacked(availability, replicas, common_cause=0.0):
     availability, replicas, common_cause = together(
         availability=availability, replicas=replicas, common_cause=common_cause)
     with np.errstate(all="ignore"):
-        # 1 - c as a sum of positive terms: exact also where beta and 1 - A are close to one
+        # 1 - c as a sum of positive terms: exact also where beta and 1 - A are close to one, and never
+        # below A, because rounding is monotonic
         common_up = (1.0 - common_cause) + common_cause * availability
-        alone = np.where(availability > 0.0, np.minimum(availability / common_up, 1.0), 0.0)
+        alone = np.where(availability > 0.0, availability / common_up, 0.0)
         any_up = -np.expm1(replicas * np.log1p(-alone))
         return plain(np.where(replicas == 1.0, availability, common_up * any_up))
 

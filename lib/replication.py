@@ -317,14 +317,12 @@ def scaled_gpu_limit(gpu_mttf, bandwidth, alpha, copies, values_per_parameter, b
 
 def _losses(duration, step_time, gpus, copies, rate):
     x = rate * step_time
-    # 1 - exp(-x) leaves no digits where x is tiny; two terms of its series are exact there.
-    failing = 1 - (-x).exp() if x > Decimal("1e-20") else x - x * x / 2
+    # 60 digits cover the cancellation down to 1e-20; below, x itself has twenty digits right.
+    failing = 1 - (-x).exp() if x > Decimal("1e-20") else x
     return duration / step_time * gpus / copies * failing**copies
 
 
 def _scaled_limit(mttf, bandwidth, alpha, copies, values, size, peak, mfu, duration):
-    if mttf.is_infinite() or bandwidth.is_infinite():
-        return Decimal("inf")
     crossing = mttf * bandwidth / (copies * values * size) * (120 / (peak * mfu * duration)).sqrt()
     logarithm = crossing.ln() / (Decimal("1.5") - alpha)
     return max(min(logarithm, _BEYOND), -_BEYOND).exp()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lib.availability import downtime, nines, stacked
-from tests import contract, exact
+from tests import contract, reference
 
 quick = settings(deadline=None, derandomize=True, max_examples=200)
 shares = st.floats(0.0, 1.0)
@@ -39,7 +39,7 @@ def many_shares(dice, count):
 
 def assert_close(got, expected):
     for g, e in zip(got, expected, strict=True):
-        assert exact.relative(g, e) < 1e-14 if e >= SMALLEST else g <= SMALLEST, (g, mp.nstr(e, 20))
+        assert reference.relative(g, e) < 1e-14 if e >= SMALLEST else g <= SMALLEST, (g, mp.nstr(e, 20))
 
 
 # --- stacking
@@ -130,6 +130,13 @@ def test_rare_events_give_the_handbooks_form(availability, replicas, common_caus
     difference = handbook - stacked(availability, replicas, common_cause)
     overlap = (replicas - 1) * common_cause * q * ((1 - common_cause) * q) ** replicas
     assert -1e-15 <= difference <= 1.7 * overlap + 1e-15
+
+
+def test_rounding_keeps_probabilities_in_range(dice):
+    """A common share and an availability next to one, where a quotient above one would give NaN."""
+    a, b = 1 - dice.integers(0, 40, (2, 20000)) * 2.0**-53
+    assert np.all(stacked(a, 2, b) <= 1.0) and np.all(stacked(a, 2, b) >= a)
+    assert np.all(stacked(a * 2.0**-30, 2, b) >= a * 2.0**-30 * (1 - 1e-15))
 
 
 def test_stacked_rounds_to_one_where_float64_ends():

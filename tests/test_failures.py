@@ -18,7 +18,7 @@ from lib.failures import (
     series_mtbf,
     spare_pool,
 )
-from tests import contract, exact
+from tests import contract, reference
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
 times = st.floats(-4, 6).map(lambda power: 10.0**power)
@@ -44,7 +44,7 @@ def assert_close(got, expected, limit=1e-14):
     normal = 0
     for g, e in zip(got, expected, strict=True):
         if SMALLEST <= e <= LARGEST:
-            assert exact.relative(g, e) < limit, (g, mp.nstr(e, 20))
+            assert reference.relative(g, e) < limit, (g, mp.nstr(e, 20))
             normal += 1
         else:
             assert (g > LARGEST * (1 - 1e-14)) if e > LARGEST else (g <= SMALLEST)
@@ -248,7 +248,7 @@ def test_no_failure_leaves_a_lower_limit(confidence):
     """With no failure the limit is closed: T / ln(2/alpha)."""
     estimate, low, high = mttf_interval(0, 5000.0, confidence)
     assert estimate == high == np.inf
-    assert exact.relative(low, 5000 / -mp.log((1 - mp.mpf(confidence)) / 2)) < 1e-14
+    assert reference.relative(low, 5000 / -mp.log((1 - mp.mpf(confidence)) / 2)) < 1e-14
 
 
 def test_interval_of_huge_counts_closes():

@@ -15,7 +15,7 @@ from lib.replication import (
     gpu_limit,
     scaled_gpu_limit,
 )
-from tests import contract, exact
+from tests import contract, reference
 
 quick = settings(deadline=None, derandomize=True, max_examples=100)
 times = st.floats(-4, 6).map(lambda power: 10.0**power)
@@ -57,7 +57,7 @@ def assert_close(got, expected, share=0.5):
     normal = 0
     for g, e in zip(got, expected, strict=True):
         if SMALLEST <= e <= LARGEST:
-            assert exact.relative(g, e) < 1e-14, (g, mp.nstr(e, 20))
+            assert reference.relative(g, e) < 1e-14, (g, mp.nstr(e, 20))
             normal += 1
         else:
             assert (g > LARGEST * (1 - 1e-14)) if e > LARGEST else (g <= SMALLEST)
