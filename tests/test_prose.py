@@ -22,7 +22,7 @@ def patterns():
         distinctive = len(re.sub(r"\D", "", claim.printed)) >= 3
         if not (unit or distinctive):
             continue  # a bare small number is any number
-        yield claim.id, rf"(?<![\d.,]){number}" + (r"(?![\d.,]*\d)" if distinctive else rf"\s?{unit}(?!\w)")
+        yield claim.id, rf"(?<![\w.,]){number}" + (r"(?![\d.,]*\d)" if distinctive else rf"\s?{unit}(?!\w)")
 
 
 def prose(path):
@@ -30,6 +30,7 @@ def prose(path):
     notebook = jupytext.read(path, fmt="md:myst")
     text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     text = re.sub(r"\{[\w:]+\}`[^`]*`", "", text)
+    text = re.sub(r"^\d+\. ", "", text, flags=re.M)
     text = re.sub(r"```\{math\}.*?```|\$\$.*?\$\$|\$[^$\n]*\$|`[^`]*`", "", text, flags=re.S)
     return text
 

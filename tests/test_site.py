@@ -76,10 +76,10 @@ def visit(browser, url, trouble):
     page.on("pageerror", lambda e: trouble.append(f"script: {e}"))
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto(url)
-    page.wait_for_load_state("networkidle")
     page.wait_for_function("() => [...document.querySelectorAll('.book-chart')].every(c => c.dataset.drawn)"
                            " && [...document.querySelectorAll('.math')].every(m => m.querySelector('mjx-container'))",
-                           timeout=20_000)
+                           timeout=60_000)
+    page.wait_for_timeout(200)  # whatever a script asks for after that
     return page
 
 
