@@ -1,0 +1,148 @@
+"""lib.renewal against closed forms, 50-digit sums and simulation."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from lib import intervals, overhead
+from lib.renewal import best_interval, slowdown
+from lib.simulate import simulate
+
+pytestmark = pytest.mark.filterwarnings("error")
+mpmath.mp.dps = 50
+BOTH = pytest.mark.parametrize("exposed", [True, False])
+OTHERS = stats.lognorm(1.2), stats.uniform(1.0, 5.0)
+times = st.floats(1e-4, 20.0)
+
+
+def of_mean(mean, shape):
+    return stats.weibull_min(shape, scale=mean / stats.weibull_min(shape).mean())
+
+
+@settings(deadline=None, derandomize=True, max_examples=60)
+@given(times, st.just(0.0) | times, st.just(0.0) | times, st.booleans())
+def test_exponential_gaps_give_the_closed_form(tau, delta, restart, exposed):
+    expected = overhead.slowdown(tau, delta, 4.0, restart, exposed_writes=exposed)
+    got = slowdown(tau, delta, stats.expon(scale=4.0), restart, exposed_writes=exposed)
+    assert got == pytest.approx(expected, rel=1e-9)
+
+
+def reference(tau, delta, restart, mean, terms, exposed):
+    """Evaluate the theorem; `terms(start, step)` is the sum of P(X >= start + n step) in 50 digits."""
+    if exposed:
+        return mean / (tau * terms(restart, tau + delta))
+    return (mean + restart) / (tau * terms(mpmath.mpf(0), tau)) + delta / tau
+
+
+@BOTH
+@pytest.mark.parametrize("tau", [3.0, 0.1, 1e-3, 1e-6])
+@pytest.mark.parametrize("alpha", [1.2, 2.0, 3.5])
+def test_heavy_tails_give_the_zeta_function(tau, alpha, exposed):
+    # P(X >= x) = (1 + x)^-alpha
+    def terms(start, step):
+        return step**-alpha * mpmath.zeta(alpha, 1 + (1 + start) / step)
+
+    tau, delta, restart, alpha = map(mpmath.mpf, (tau, 0.001, 0.25, alpha))
+    expected = reference(tau, delta, restart, 1 / (alpha - 1), terms, exposed)
+    gaps = stats.lomax(float(alpha))
+    got = slowdown(float(tau), float(delta), gaps, float(restart), exposed_writes=exposed)
+    assert got == pytest.approx(float(expected), rel=1e-9)
+
+
+@BOTH
+@pytest.mark.parametrize("shape", [0.5, 0.8, 2.0])
+def test_weibull_gaps_give_the_sum(shape, exposed):
+    def terms(start, step):
+        total, n = mpmath.mpf(0), 0
+        while True:
+            n += 1
+            term = mpmath.exp(-(((start + n * step) / 3) ** mpmath.mpf(shape)))
+            total += term
+            if term < mpmath.mpf("1e-25"):
+                return total
+
+    tau, delta, restart = map(mpmath.mpf, (0.7, 0.1, 0.3))
+    expected = reference(tau, delta, restart, 3 * mpmath.gamma(1 + 1 / mpmath.mpf(shape)), terms, exposed)
+    gaps = stats.weibull_min(shape, scale=3.0)
+    got = slowdown(0.7, 0.1, gaps, 0.3, exposed_writes=exposed)
+    assert got == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_uniform_gaps_by_hand():
+    gaps = stats.uniform(0.0, 10.0)  # P(X >= x) = 1 - x/10: after a restart of 1, steps of 3 leave .6 + .3
+    assert slowdown(2.0, 1.0, gaps, 1.0) == pytest.approx(5.0 / (2.0 * 0.9))
+    assert slowdown(4.0, 1.0, gaps, 1.0, exposed_writes=False) == pytest.approx(6.0 / (4.0 * 0.8) + 0.25)
+    assert slowdown(11.0, 1.0, gaps) == np.inf
+
+
+@BOTH
+@pytest.mark.parametrize("gaps", [of_mean(4.0, 0.6), of_mean(4.0, 2.0), *OTHERS])
+def test_long_runs_agree(gaps, exposed):
+    sample = simulate(1e5, 0.4, 0.05, gaps, 0.2, exposed_writes=exposed, runs=100, seed=3)
+    expected = slowdown(0.4, 0.05, gaps, 0.2, exposed_writes=exposed)
+    assert sample.slowdown_error < 0.001 * expected
+    assert abs(sample.slowdown - expected) < 4.0 * sample.slowdown_error
+
+
+@BOTH
+@pytest.mark.parametrize("delta", [1e-3, 0.02, 1.0, 10.0])
+def test_best_interval_of_exponential_gaps_is_the_optimum(delta, exposed):
+    expected = intervals.optimal(delta, 4.0, 0.5, exposed_writes=exposed)
+    got = best_interval(delta, stats.expon(scale=4.0), 0.5, exposed_writes=exposed)
+    assert got == pytest.approx(expected, rel=1e-6)
+
+
+@BOTH
+@pytest.mark.parametrize("gaps", [of_mean(4.0, 0.5), of_mean(4.0, 2.0), *OTHERS])
+def test_no_other_interval_is_better(gaps, exposed):
+    best = best_interval(0.02, gaps, 0.1, exposed_writes=exposed)
+    others = best * np.concatenate([np.geomspace(0.05, 20.0, 301), [0.999, 1.001]])
+    costs = slowdown(others, 0.02, gaps, 0.1, exposed_writes=exposed)
+    assert slowdown(best, 0.02, gaps, 0.1, exposed_writes=exposed) <= costs.min() * (1.0 + 1e-12)
+
+
+def test_units_do_not_matter():
+    hours, minutes = (best_interval(0.02 * u, of_mean(4.0 * u, 0.7), 0.1 * u) for u in (1.0, 60.0))
+    assert minutes == pytest.approx(60.0 * hours, rel=1e-6)
+
+
+def test_shapes():
+    gaps = stats.expon(scale=4.0)
+    assert isinstance(slowdown(0.4, 0.02, gaps), float) and isinstance(best_interval(0.02, gaps), float)
+    assert slowdown(np.ones((2, 1)), np.ones(3), gaps).shape == (2, 3)
+    assert best_interval(np.array([0.02, 0.0]), gaps, np.ones((2, 1))).shape == (2, 2)
+    assert best_interval(0.0, gaps) == 0.0
+    assert slowdown(np.ones((0, 2)), 1.0, gaps).shape == (0, 2)
+
+
+@pytest.mark.parametrize("arguments, error, text", [
+    ((0.0, 0.1), ValueError, "interval = 0"),
+    ((np.inf, 0.1), ValueError, "interval = inf"),
+    ((1.0, -0.1), ValueError, "write_time = -0.1"),
+    ((1.0, "x"), TypeError, "write_time = 'x'"),
+    ((1.0, 0.1, stats.expon(), np.nan), ValueError, "restart_time = nan"),
+    (([1.0, 2.0], [1.0, 2.0, 3.0]), ValueError, r"interval \(2,\), write_time \(3,\)"),
+    ((1.0, 0.1, 4.0), TypeError, "gaps = 4.0"),
+    ((1.0, 0.1, lambda rng, size: 1.0), TypeError, "gaps = "),
+    ((1.0, 0.1, stats.norm(10.0)), ValueError, "gaps begins at -inf"),
+    ((1.0, 0.1, stats.lomax(0.9)), ValueError, "gaps has the mean inf"),
+])
+def test_bad_input_is_named(arguments, error, text):
+    arguments = (*arguments, stats.expon())[:max(3, len(arguments))]
+    with pytest.raises(error, match=text):
+        slowdown(*arguments)
+
+
+@pytest.mark.parametrize("arguments, options, error, text", [
+    ((-1.0, stats.expon()), {}, ValueError, "write_time = -1"),
+    ((1.0, stats.expon(), np.inf), {}, ValueError, "restart_time = inf"),
+    ((1.0, None), {}, TypeError, "gaps = None"),
+    ((1.0, stats.expon()), {"exposed_writes": "yes"}, TypeError, "exposed_writes = 'yes'"),
+    ((1.0, stats.uniform(0.0, 1.0), 2.0), {}, ValueError, "gaps: no interval"),
+])
+def test_bad_input_of_best_interval_is_named(arguments, options, error, text):
+    with pytest.raises(error, match=text):
+        best_interval(*arguments, **options)
