@@ -147,8 +147,9 @@ def optimal_slowdown(write_time, mtbf, restart_time=0.0, *, exposed_writes=True)
 
     Notes
     -----
-    Theorem D-41 of chapters/beyond/one_kernel. Valid for exponential times between failures. Within
-    4 units in the last place. An infinite MTBF gives 1.
+    Theorem D-41 of chapters/beyond/one_kernel; another form for protected writes is Theorem D-36 of
+    chapters/foundations/recovery. Valid for exponential times between failures. Within 4 units in the
+    last place. An infinite MTBF gives 1.
 
     Examples
     --------
@@ -207,8 +208,8 @@ def recovery_time(detect, reschedule, reload, interval):
 
     Notes
     -----
-    The mean of the redone work is half an interval where the interval is far below the MTBF
-    (Theorem D-01 of chapters/scaling/background); `slowdown` has no such limit.
+    The mean of the redone work is half an interval where the interval is far below the MTBF, and less
+    elsewhere (Theorem D-37 of chapters/foundations/recovery); `slowdown` has no such limit.
 
     Examples
     --------
@@ -364,7 +365,8 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
 
     Notes
     -----
-    Theorem D-42 of chapters/beyond/one_kernel. Valid for a fixed amount of work that divides
+    Theorem D-33 of chapters/foundations/recovery (protected writes: D-36 there), and D-42 of
+    chapters/beyond/one_kernel. Valid for a fixed amount of work that divides
     perfectly, at the optimal interval of each size. At the limit the optimal interval u M is
     delta / (1 - R/M): the write time, where R = 0, with delta/M = 1 + W_0(-2 e^-2)/2 = 0.797 and
     20.3 % of the time useful. With a write time of 0 the limit is m/R. With protected writes more
