@@ -6,6 +6,8 @@ component's life. Times of one call share one unit unless a name ends in ``_h``.
 
 from __future__ import annotations
 
+import reprlib
+
 import numpy as np
 from scipy import special
 
@@ -149,7 +151,7 @@ def series_mtbf(counts, mttfs):
     mttfs = real("mttfs", mttfs, open_low=True)
     counts, mttfs = together(counts=np.atleast_1d(counts), mttfs=np.atleast_1d(mttfs))
     if not np.all(np.any(counts > 0, axis=-1)):
-        raise ValueError(f"counts = {counts.tolist()!r} describes a system without components; "
+        raise ValueError(f"counts = {reprlib.repr(counts.tolist())} describes a system without components; "
                          "allowed: at least one positive count along the last axis")
     with np.errstate(all="ignore"):
         of_kind = mttfs / counts
