@@ -1,21 +1,12 @@
 """The built site in a real browser: nothing asked of the network, everything drawn, nothing cut off."""
 
-import functools
-import http.server
-import os
 import re
-import shutil
-import tempfile
-import threading
 
 import pytest
 
-from tests.building import build
+from tests.browsing import visit
 
 pytestmark = pytest.mark.xdist_group("site")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
 FACTS = """() => ({
   charts: document.querySelectorAll('.book-chart').length,
   drawn: document.querySelectorAll('.book-chart[data-drawn] svg.marks').length,
@@ -26,61 +17,8 @@ FACTS = """() => ({
   overflow: document.documentElement.scrollWidth - window.innerWidth})"""
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    out = tmp_path_factory.mktemp("site")
-    result = build(out)
-    assert result.returncode == 0, result.stdout[-4000:]
-    return out / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if BROWSER is None:
-        message = "no Chromium on the PATH: the site was not looked at"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
-        context = play.chromium.launch_persistent_context(profile, executable_path=BROWSER, headless=True, args=FLAGS,
-                                                          viewport={"width": 1280, "height": 900})
-        yield context
-        context.close()
-
-
 def pages(site):
     return sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html") if "_static" not in p.parts)
-
-
-def visit(browser, url, trouble):
-    """Open a page, noting whatever a reader would not want, and wait until its charts and equations are there."""
-    page = browser.new_page()
-    base = re.match(r"http://[^/]+/", url)[0]
-    page.on("request", lambda r: r.url.startswith((base, "data:", "blob:")) or trouble.append(f"asked {r.url}"))
-    page.on("requestfailed", lambda r: trouble.append(f"failed {r.url}"))
-    page.on("response", lambda r: r.status < 400 or trouble.append(f"{r.status} {r.url}"))
-    page.on("console", lambda m: m.type != "error" or trouble.append(f"console: {m.text}"))
-    page.on("pageerror", lambda e: trouble.append(f"script: {e}"))
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.goto(url)
-    page.wait_for_function("() => [...document.querySelectorAll('.book-chart')].every(c => c.dataset.drawn)"
-                           " && [...document.querySelectorAll('.math')].every(m => m.querySelector('mjx-container'))",
-                           timeout=60_000)
-    page.wait_for_timeout(200)  # whatever a script asks for after that
-    return page
 
 
 def test_every_page_works_without_the_network(site, address, browser):

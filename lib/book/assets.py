@@ -7,8 +7,9 @@ import shutil
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
-CHARTS, AUDIT = "scripts/charts.js", "scripts/audit.js"
-PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': AUDIT}  # loaded where the page holds the text
+CHARTS = "scripts/charts.js"
+# A script is loaded where the page holds the text; the charts' one comes first, since the planner uses it.
+PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': "scripts/audit.js", 'id="planner"': "scripts/planner.js"}
 
 
 def write(app):
@@ -19,7 +20,8 @@ def write(app):
     static.mkdir(parents=True, exist_ok=True)
     shutil.copy(STATIC / "report.css", static)
     _write_charts(static / CHARTS)
-    shutil.copy(STATIC / "audit.js", static / AUDIT)
+    for name in ("audit.js", "planner.js"):
+        shutil.copy(STATIC / name, static / "scripts" / name)
     _copy_mathjax(static / "mathjax")
 
 

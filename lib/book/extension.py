@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from lib.book import assets, boxes, catalogue, records, roles
+from lib.book import assets, boxes, catalogue, planner, records, roles
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
@@ -20,6 +20,7 @@ def setup(app):
     app.add_css_file("report.css", priority=900)
     roles.register(app)
     catalogue.register(app)
+    planner.register(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -54,6 +54,9 @@
     box.queue = (box.queue || Promise.resolve()).then(() => draw(box));
   }
 
+  // For scripts that change a chart's specification.
+  window.bookCharts = {redraw(box) { delete box.dataset.drawn; enqueue(box); }};
+
   function start() {
     const boxes = document.querySelectorAll(".book-chart");
     new MutationObserver(() => boxes.forEach(enqueue))

@@ -1,0 +1,223 @@
+// The planner: the formulas of lib, written again for the browser, and the form around them.
+// tests/test_planner.py holds `planner.plan` against lib at a thousand random inputs.
+(function () {
+  "use strict";
+  const HOUR = 3600, DAY = 86400;
+
+  // --- formulas (lib.intervals, lib.overhead, lib.failures); all times in seconds
+
+  // g(u) = (u - 1) e^u + 1, by its series where the closed form cancels.
+  function g(u) {
+    if (u > 0.5) return u * Math.exp(u) - Math.expm1(u);
+    let sum = 0, power = u * u, factorial = 2;
+    for (let k = 2; k < 20; k++) { sum += (k - 1) * power / factorial; power *= u; factorial *= k + 1; }
+    return sum;
+  }
+
+  // The kernel solves g(u) = x. Newton from the right of a convex function never overshoots.
+  function kernel(x) {
+    if (x === 0) return 0;
+    let u = Math.min(Math.sqrt(2 * x), 1 + Math.log1p(x));
+    for (let i = 0; i < 60; i++) {
+      const next = u - (g(u) - x) / (u * Math.exp(u));
+      if (Math.abs(next - u) <= 1e-15 * u) return next;
+      u = next;
+    }
+    return u;
+  }
+
+  // 1 - u for exposed writes: v solves log v + 1 - v + delta/M = 0, without the cancellation of 1 - u.
+  function idle(share) {
+    if (share < 1) return 1 - kernel(-Math.expm1(-share));
+    let v = Math.exp(-1 - share);
+    for (let i = 0; i < 60; i++) v = Math.exp(v - 1 - share);
+    return v;
+  }
+
+  const young = (write, mtbf) => Math.sqrt(2 * write * mtbf);
+
+  function daly(write, mtbf) {
+    if (write >= 2 * mtbf) return mtbf;
+    const r = Math.sqrt(write / (2 * mtbf));
+    return young(write, mtbf) * (1 + r / 3 + r * r / 9) - write;
+  }
+
+  function optimal(write, mtbf, restart, exposed) {
+    return mtbf * kernel(exposed ? -Math.expm1(-write / mtbf) : write / (mtbf + restart));
+  }
+
+  function slowdown(interval, write, mtbf, restart, exposed) {
+    if (exposed) return mtbf / interval * Math.exp(restart / mtbf) * Math.expm1((interval + write) / mtbf);
+    return ((mtbf + restart) * Math.expm1(interval / mtbf) + write) / interval;
+  }
+
+  function optimalSlowdown(write, mtbf, restart, exposed) {
+    if (exposed) return Math.exp(restart / mtbf) / idle(write / mtbf);
+    return (1 + restart / mtbf) * Math.exp(kernel(write / (mtbf + restart)));
+  }
+
+  // log(k!) by Stirling's series from 20 on.
+  function logFactorial(k) {
+    if (k < 20) { let sum = 0; for (let i = 2; i <= k; i++) sum += Math.log(i); return sum; }
+    const n = k + 1, r = 1 / (n * n);
+    return (n - 0.5) * Math.log(n) - n + 0.5 * Math.log(2 * Math.PI) + (1 / 12 - r * (1 / 360 - r / 1260)) / n;
+  }
+
+  // The smallest pool k with Pr(X > k) <= 1 - coverage: the upper tail is added up from far above.
+  function sparePool(mean, coverage) {
+    if (mean === 0) return 0;
+    let k = Math.ceil(mean + 12 * Math.sqrt(mean) + 60), tail = 0;
+    let term = Math.exp(k * Math.log(mean) - mean - logFactorial(k));
+    while (k > 0 && tail + term <= 1 - coverage) { tail += term; term *= k / mean; k -= 1; }
+    return k;
+  }
+
+  function plan(p) {
+    const gpuMttf = (p.gpu_fit > 0 ? 1e9 / p.gpu_fit : p.gpu_mttf) * HOUR;
+    const nodeRate = p.gpus_per_node / gpuMttf
+      + (p.part_1_count / p.part_1_mttf + p.part_2_count / p.part_2_mttf) / HOUR;
+    const nodes = p.gpus / p.gpus_per_node, rate = nodes * nodeRate, mtbf = 1 / rate;
+    const write = p.write_time > 0 ? p.write_time : p.parameters * p.bytes_per_parameter / p.bandwidth;
+    const exposed = p.writes === "exposed", restart = p.restart_time;
+    const interval = optimal(write, mtbf, restart, exposed);
+    const slow = optimalSlowdown(write, mtbf, restart, exposed);
+    const wrong = slowdown(2 * interval, write, mtbf, restart, exposed);
+    const gpuHours = p.gpus * p.useful_days * 24;
+    return {
+      mtbf, write, interval, young: young(write, mtbf), daly: daly(write, mtbf), slowdown: slow,
+      lost_of_wall: 1 - 1 / slow, wall_days: p.useful_days * slow, lost_cost: gpuHours * (slow - 1) * p.price,
+      wrong_cost: gpuHours * (wrong - slow) * p.price, wrong_days: p.useful_days * (wrong - slow),
+      no_failure: Math.exp(-p.useful_days * DAY / mtbf), failures: p.useful_days * slow * DAY / mtbf,
+      spares: sparePool(rate * p.replacement_time * HOUR, 0.999),
+    };
+  }
+
+  window.planner = {plan, kernel, slowdown};
+
+  // --- the form
+
+  const form = document.getElementById("planner");
+  if (!form) return;
+  const presets = JSON.parse(form.querySelector("script[type='application/json']").textContent);
+  const fields = [...form.querySelectorAll("[name]")];
+  const out = (name) => form.querySelector(`[data-out="${name}"]`);
+
+  function time(seconds) {
+    for (const [size, unit] of [[DAY, "d"], [HOUR, "h"], [60, "min"]]) if (seconds >= 2 * size) return `${sig(seconds / size)} ${unit}`;
+    return `${sig(seconds)} s`;
+  }
+
+  function sig(value) {
+    if (!Number.isFinite(value)) return "beyond any number";
+    if (Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-3)) return value.toExponential(2);
+    return value.toLocaleString("en", {maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : 3, maximumFractionDigits: 6});
+  }
+
+  // A field with what is wrong beside it; null where its value is good.
+  function fault(field) {
+    if (field.tagName === "SELECT") return null;
+    const text = field.value.trim(), value = Number(text);
+    const low = Number(field.dataset.low), high = Number(field.dataset.high), open = field.dataset.open === "1";
+    const range = `allowed: ${open ? "above" : "from"} ${low}${Number.isFinite(high) ? ` to ${high}` : ""}`;
+    if (text === "" && field.dataset.optional) return null;
+    if (text === "" || !Number.isFinite(value)) return `${text === "" ? "nothing" : `"${text}"`} is not a number; ${range}`;
+    if (value < low || (open && value === low) || value > high) return `${text} is outside the range; ${range}`;
+    if (field.dataset.whole && !Number.isInteger(value)) return `${text} is not a whole number; ${range}`;
+    return null;
+  }
+
+  function read() {
+    const p = {};
+    let good = true;
+    for (const field of fields) {
+      const wrong = fault(field), note = document.getElementById(`${field.id}-error`);
+      if (note) note.textContent = wrong || "";
+      field.setAttribute("aria-invalid", wrong ? "true" : "false");
+      good = good && !wrong;
+      p[field.name] = field.tagName === "SELECT" ? field.value : Number(field.value);
+    }
+    return good ? p : null;
+  }
+
+  function show(p) {
+    const r = plan(p), percent = (share) => `${sig(100 * share)} %`, money = (x) => sig(Math.round(x));
+    const texts = {
+      mtbf: time(r.mtbf), write: time(r.write), interval: time(r.interval), young: time(r.young), daly: time(r.daly),
+      lost: `${percent(r.lost_of_wall)} of wall time (${percent(r.slowdown - 1)} of useful time)`,
+      wall: `${sig(r.wall_days)} d`, cost: money(r.lost_cost), wrong: `${money(r.wrong_cost)} and ${sig(r.wrong_days)} d`,
+      none: percent(r.no_failure), failures: sig(r.failures), spares: `${sig(r.spares)} nodes`,
+    };
+    for (const [name, text] of Object.entries(texts)) out(name).textContent = text;
+    out("python").textContent = python(p, r);
+    chart(p, r);
+  }
+
+  function python(p, r) {
+    const exposed = p.writes === "exposed" ? "True" : "False";
+    const gpu = p.gpu_fit > 0 ? `mttf_from_fit(${p.gpu_fit})` : p.gpu_mttf;
+    const write = p.write_time > 0 ? p.write_time : `${p.parameters} * ${p.bytes_per_parameter} / ${p.bandwidth}`;
+    return `from lib.failures import cluster_mtbf, failure_probability, mttf_from_fit, series_mtbf, spare_pool
+from lib.intervals import daly, optimal, young
+from lib.overhead import optimal_slowdown, slowdown
+
+counts, mttfs_h = [${p.gpus_per_node}, ${p.part_1_count}, ${p.part_2_count}], [${gpu}, ${p.part_1_mttf}, ${p.part_2_mttf}]
+mtbf = cluster_mtbf(3600 * series_mtbf(counts, mttfs_h), ${p.gpus / p.gpus_per_node})  # s
+write_time = ${write}  # s
+restart_time, useful_days = ${p.restart_time}, ${p.useful_days}  # s, d
+interval = optimal(write_time, mtbf, restart_time, exposed_writes=${exposed})
+slow = optimal_slowdown(write_time, mtbf, restart_time, exposed_writes=${exposed})
+wrong = slowdown(2 * interval, write_time, mtbf, restart_time, exposed_writes=${exposed})
+print(f"interval {interval:.6g} s (Young {young(write_time, mtbf):.6g}, Daly {daly(write_time, mtbf):.6g})")
+print(f"wall time {useful_days * slow:.6g} d, lost {100 * (1 - 1 / slow):.4g} % of it")
+print(f"cost of the loss {${p.gpus} * useful_days * 24 * (slow - 1) * ${p.price}:.6g}")
+print(f"twice the interval costs {${p.gpus} * useful_days * 24 * (wrong - slow) * ${p.price}:.6g} more")
+print(f"no failure: {1 - failure_probability(useful_days * 86400, mtbf):.4g}")
+print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999):.0f}")`;
+  }
+
+  function chart(p, r) {
+    const exposed = p.writes === "exposed", values = [];
+    for (let i = -40; i <= 40; i++) {
+      const interval = r.interval * Math.pow(10, i / 26);
+      const loss = 100 * (slowdown(interval, r.write, r.mtbf, p.restart_time, exposed) - 1);
+      if (Number.isFinite(loss)) values.push({minutes: interval / 60, loss});
+    }
+    const best = [{minutes: r.interval / 60, loss: 100 * (r.slowdown - 1)}];
+    const x = {field: "minutes", type: "quantitative", scale: {type: "log", nice: false}, title: "checkpoint interval (min)"};
+    const y = {field: "loss", type: "quantitative", scale: {type: "log"}, title: "lost time (% of useful time)", axis: {tickCount: 5}};
+    const colour = exposed ? "#0072B2" : "#D55E00";
+    const box = form.querySelector(".book-chart");
+    const alt = `Lost time against interval: least ${sig(best[0].loss)} % of useful time at ${time(r.interval)}.`;
+    const spec = {$schema: "https://vega.github.io/schema/vega-lite/v6.json", width: "container", height: 220, description: alt,
+      layer: [{data: {values}, mark: {type: "line", color: colour}, encoding: {x, y}},
+              {data: {values: best}, mark: {type: "point", filled: true, size: 90, color: colour}, encoding: {x, y}}]};
+    box.setAttribute("aria-label", alt);
+    box.querySelector("script").textContent = JSON.stringify(spec);
+    if (window.bookCharts) window.bookCharts.redraw(box);
+  }
+
+  function update() {
+    const p = read();
+    form.classList.toggle("planner-invalid", !p);
+    if (!p) return;
+    show(p);
+    history.replaceState(null, "", `?${new URLSearchParams(fields.map((f) => [f.name, f.value]))}`);
+  }
+
+  function fill(values) {
+    for (const field of fields) if (field.name in values) field.value = values[field.name];
+    update();
+  }
+
+  form.querySelectorAll("[data-preset]").forEach((button) =>
+    button.addEventListener("click", () => fill(presets[button.dataset.preset])));
+  form.addEventListener("input", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.querySelector("[data-copy]").addEventListener("click", async (event) => {
+    await navigator.clipboard.writeText(out("python").textContent);
+    event.target.textContent = "Copied";
+    setTimeout(() => { event.target.textContent = "Copy as Python"; }, 2000);
+  });
+  const given = Object.fromEntries(new URLSearchParams(location.search));
+  fill({...presets[Object.keys(presets)[0]], ...given});
+})();

@@ -1,0 +1,108 @@
+"""The planner's script against lib: a thousand random inputs, and the Python text that it offers."""
+
+import contextlib
+import io
+import random
+
+import pytest
+
+from lib import failures, intervals, overhead
+from tests.browsing import visit
+
+pytestmark = pytest.mark.xdist_group("site")
+HOUR, DAY = 3600, 86400
+
+
+@pytest.fixture(scope="module")
+def page(address, browser):
+    trouble = []
+    page = visit(browser, address + "reference/planner.html", trouble)
+    yield page
+    page.close()
+    assert not trouble
+
+
+def random_inputs(count=1000):
+    dice = random.Random(405)
+
+    def between(low, high):
+        return low * (high / low) ** dice.random()
+
+    for _ in range(count):
+        yield {"gpus": 8 * dice.randint(1, 20_000), "gpus_per_node": 8, "gpu_mttf": between(1e4, 1e6), "gpu_fit": 0,
+               "part_1_count": dice.randint(0, 4), "part_1_mttf": between(1e5, 1e7), "part_2_count": dice.randint(0, 4),
+               "part_2_mttf": between(1e5, 1e7), "replacement_time": between(0.1, 200), "parameters": between(1e8, 1e13),
+               "bytes_per_parameter": between(1, 20), "bandwidth": between(1e8, 1e13), "write_time": 0,
+               "restart_time": dice.choice([0, between(1, 3600)]), "useful_days": between(0.01, 300),
+               "price": between(0.1, 10), "writes": dice.choice(["exposed", "protected"])}
+
+
+def plan_by_lib(p):
+    counts = [p["gpus_per_node"], p["part_1_count"], p["part_2_count"]]
+    node_h = failures.series_mtbf(counts, [p["gpu_mttf"], p["part_1_mttf"], p["part_2_mttf"]])
+    mtbf = HOUR * failures.cluster_mtbf(node_h, p["gpus"] // p["gpus_per_node"])
+    write = p["parameters"] * p["bytes_per_parameter"] / p["bandwidth"]
+    model = dict(write_time=write, mtbf=mtbf, restart_time=p["restart_time"], exposed_writes=p["writes"] == "exposed")
+    interval, slow = intervals.optimal(**model), overhead.optimal_slowdown(**model)
+    wrong = overhead.slowdown(2 * interval, **model)
+    gpu_hours = p["gpus"] * p["useful_days"] * 24
+    return {"mtbf": mtbf, "write": write, "interval": interval, "young": intervals.young(write, mtbf),
+            "daly": intervals.daly(write, mtbf), "slowdown": slow, "lost_of_wall": 1 - 1 / slow,
+            "wall_days": p["useful_days"] * slow, "lost_cost": gpu_hours * (slow - 1) * p["price"],
+            "wrong_cost": gpu_hours * (wrong - slow) * p["price"], "wrong_days": p["useful_days"] * (wrong - slow),
+            "no_failure": 1 - failures.failure_probability(p["useful_days"] * DAY, mtbf),
+            "failures": p["useful_days"] * slow * DAY / mtbf,
+            "spares": failures.spare_pool(HOUR / mtbf, p["replacement_time"], 0.999)}
+
+
+def test_plans_agree_with_lib(page):
+    inputs = list(random_inputs())
+    plans = page.evaluate("inputs => inputs.map(p => planner.plan(p)).map(r => "
+                          "Object.fromEntries(Object.entries(r).map(([k, v]) => [k, String(v)])))", inputs)
+    for p, by_script in zip(inputs, plans):
+        expected = plan_by_lib(p)
+        paid = p["gpus"] * 24 * p["price"]
+        # What a subtraction is made of: its rounding stays when the difference is small.
+        terms = {"no_failure": 1, "lost_of_wall": 1, "lost_cost": paid * expected["wall_days"],
+                 "wrong_cost": paid * (expected["wall_days"] + expected["wrong_days"]),
+                 "wrong_days": expected["wall_days"] + expected["wrong_days"]}
+        for name, value in expected.items():
+            got, allowed = float(by_script[name]), 1e-9 * abs(value) + 1e-14 * terms.get(name, 0)
+            assert got == value or abs(got - value) <= allowed, (name, got, value, p)
+
+
+@pytest.mark.parametrize("preset", ["Llama 3.1 405B", "fleet of 10,000 GPUs", "64 GPUs"])
+def test_presets_give_a_plan_and_python_that_runs(page, preset):
+    page.get_by_role("button", name=preset, exact=True).click()
+    assert page.locator("[data-out=interval]").inner_text()
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(page.locator("[data-out=python]").inner_text(), {})
+    interval = float(printed.getvalue().split()[1])
+    shown = page.evaluate("() => { const p = Object.fromEntries(new URLSearchParams(location.search));"
+                          "for (const k in p) if (k !== 'writes') p[k] = Number(p[k]); return planner.plan(p).interval; }")
+    assert interval == pytest.approx(shown, rel=1e-5)
+
+
+def test_the_address_holds_the_inputs(page, address, browser):
+    page.fill("#p-gpus", "12345")
+    assert "gpus=12345" in page.url
+    other = visit(browser, page.url, [])
+    assert other.locator("#p-gpus").input_value() == "12345"
+    assert other.locator("[data-out=interval]").inner_text() == page.locator("[data-out=interval]").inner_text()
+    other.close()
+
+
+@pytest.mark.parametrize(("field", "value", "words"), [
+    ("gpus", "-5", "outside the range"), ("gpus", "many", "not a number"), ("gpus", "1.5", "not a whole number"),
+    ("gpu_mttf", "0", "outside the range"), ("useful_days", "", "nothing is not a number"),
+])
+def test_wrong_input_is_answered_beside_its_field(page, field, value, words):
+    before = page.locator("[data-out=interval]").inner_text()
+    good = page.locator(f"#p-{field}").input_value()
+    page.fill(f"#p-{field}", value)
+    assert words in page.locator(f"#p-{field}-error").inner_text()
+    assert page.locator(f"#p-{field}").get_attribute("aria-invalid") == "true"
+    assert page.locator("[data-out=interval]").inner_text() == before
+    page.fill(f"#p-{field}", good)
+    assert not page.locator(f"#p-{field}-error").inner_text()
