@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from lib.book import assets, boxes, catalogue, planner, records, roles
+from lib.book import assets, boxes, catalogue, planner, printing, records, roles
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
@@ -21,6 +21,7 @@ def setup(app):
     roles.register(app)
     catalogue.register(app)
     planner.register(app)
+    printing.register(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

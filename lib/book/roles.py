@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 
 from docutils import nodes
+from sphinx.util import texescape
 from sphinx.util.docutils import SphinxRole
 
 AUDIT = "reference/audit"
@@ -48,9 +49,8 @@ class ClaimRole(SphinxRole):
             f'<span class="visually-hidden"> (claim {claim.id}, {claim.verdict})</span></a>'), format="html")
 
     def _print(self, claim, shown):
-        """For formats without links into a table: the value and the claim's id."""
-        only = nodes.raw("", f"{shown} [{claim.id}]".replace("%", r"\%"), format="latex")
-        return only
+        """For print, which has no row to link to: the value and the claim's id."""
+        return nodes.raw("", texescape.escape(f"{shown} [{claim.id}]", "xelatex"), format="latex")
 
 
 def register(app):
