@@ -10,7 +10,8 @@ from tests.building import ROOT
 from tests.docstrings import SECTIONS, arguments, functions, sections, units
 
 # The modules of formulas; simulation and ledger, which are programs, have their own tests.
-MODULES = ["failures", "intervals", "overhead", "replication", "availability", "floats", "corruption"]
+MODULES = ["failures", "intervals", "overhead", "two_levels", "replication", "availability", "floats",
+           "corruption"]
 FUNCTIONS = [f for module in MODULES for f in functions(f"lib.{module}")]
 NOTATION = ROOT / "chapters" / "reference" / "notation.md"
 
