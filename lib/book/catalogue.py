@@ -9,6 +9,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from lib.book import cite, records
+from lib.book.roles import page_uri
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
@@ -27,7 +28,7 @@ class Derivations(SphinxDirective):
                 nodes.raw("", after, format="html")]
 
     def _html(self, record):
-        page = self.env.app.builder.get_relative_uri(self.env.docname, record["chapter"])
+        page = page_uri(self.env.docname, record["chapter"])
         theorem = f"{page}#thm-{record['id'].lower()}"
         function = record["implements"]
         evaluated = f"<p>Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits.</p>" if function else ""

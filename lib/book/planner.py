@@ -8,6 +8,8 @@ from html import escape
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from lib.book.roles import page_uri
+
 # name, label, unit, lowest, highest, flags: o = lowest not allowed, w = whole, e = may be left empty
 FIELDS = [
     ("cluster", [
@@ -69,7 +71,7 @@ class Planner(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
     def _result(self, key, label, formula, page, anchor):
-        uri = self.env.app.builder.get_relative_uri(self.env.docname, page) + (f"#{anchor}" if anchor else "")
+        uri = page_uri(self.env.docname, page) + (f"#{anchor}" if anchor else "")
         return (f'<tr><th scope="row">{label}</th><td data-out="{key}"></td>'
                 f'<td class="planner-formula"><a href="{uri}">{formula}</a></td></tr>')
 

@@ -6,6 +6,7 @@ verdict as a mark, for a screen reader in words, and link to the claim's row in 
 
 from __future__ import annotations
 
+import posixpath
 from html import escape
 
 from docutils import nodes
@@ -14,6 +15,11 @@ from sphinx.util.docutils import SphinxRole
 
 AUDIT = "reference/audit"
 MARKS = {"reproduced": "✓", "imprecise": "≈", "partly": "◐", "refuted": "✗", "external": "↗"}
+
+
+def page_uri(source, target):
+    """Return the address of one page as seen from another; pages are named as Sphinx names them."""
+    return posixpath.relpath(target, posixpath.dirname(source) or ".") + ".html"
 
 
 def anchor(claim_id):
@@ -42,7 +48,7 @@ class ClaimRole(SphinxRole):
         return [nodes.problematic(self.rawtext, self.rawtext)], [message]
 
     def _html(self, claim, shown):
-        uri = self.env.app.builder.get_relative_uri(self.env.docname, AUDIT)
+        uri = page_uri(self.env.docname, AUDIT)
         return nodes.raw("", (
             f'<a class="claim claim-{claim.verdict}" href="{uri}#{anchor(claim.id)}">{escape(shown)}'
             f'<span class="claim-mark" aria-hidden="true">{MARKS[claim.verdict]}</span>'
