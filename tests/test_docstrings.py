@@ -11,7 +11,7 @@ from tests.docstrings import SECTIONS, arguments, functions, sections, units
 
 # The modules of formulas; simulation and ledger, which are programs, have their own tests.
 MODULES = ["failures", "intervals", "overhead", "two_levels", "replication", "availability", "floats",
-           "corruption"]
+           "corruption", "fitting"]
 FUNCTIONS = [f for module in MODULES for f in functions(f"lib.{module}")]
 NOTATION = ROOT / "chapters" / "reference" / "notation.md"
 
