@@ -316,7 +316,8 @@ RATIO = dict(failures=3, exposure=2.0, other_failures=4, other_exposure=5.0, con
 RATES = dict(failures=3, exposure=2.0)
 LIKELIHOOD = dict(shape=1.5, scale=2.0)
 RANGES = dict(failures="whole numbers in [0, inf)", exposure="(0, inf)",
-              other_failures="whole numbers in [0, inf)", other_exposure="(0, inf)", confidence="(0, 1)", shape="(0, inf)", scale="(0, inf)")
+              other_failures="whole numbers in [0, inf)", other_exposure="(0, inf)",
+              confidence="(0, 1)", shape="(0, inf)", scale="(0, inf)")
 
 
 def likelihood(shape, scale):
