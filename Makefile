@@ -1,7 +1,8 @@
 # Everything runs in .venv, which the first command makes from the hashed lock.
 #   make book     check, re-execute and build the site     make test     all tests
 #   make serve    look at the site                          make refresh  execute chapters, store outputs
-#   make claims   the ledger in the terminal                make help     every command
+#   make claims   the ledger in the terminal                make check    do your numbers match the stored ones?
+#   make pdf      the report for print                      make help     every command
 
 # The first Python of 3.11 to 3.13 that answers; the environment script says so where there is none.
 PYTHON ?= $(or $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
@@ -10,9 +11,11 @@ RUN := .venv/bin/python
 PYTEST := $(RUN) -m pytest -q
 PORT ?= 8000
 
-.PHONY: help env book check-outputs site test serve refresh claims bench lock clean
+.PHONY: help env book check-outputs site test serve refresh claims check pdf mutants bench lock clean
 help:
-	@sed -n '2,5p' Makefile; echo "#   make bench (ratios of speed and accuracy), make lock (new requirements.txt), make clean"
+	@sed -n '2,6p' Makefile
+	@echo "#   make bench (ratios of speed, accuracy, weight), make mutants (do the tests notice a changed formula?),"
+	@echo "#   make lock (new requirements.txt), make clean"
 
 env:
 	@$(PYTHON) tools/environment.py
@@ -47,6 +50,23 @@ refresh: env
 
 claims: env
 	@$(RUN) -m lib.claims
+
+check: env
+	@$(RUN) tools/check.py
+
+pdf: env
+	@mkdir -p _build
+	@for tool in xelatex latexmk; do command -v $$tool >/dev/null || { echo "error: $$tool is not installed; \
+	  on Debian: apt install texlive-xetex texlive-latex-extra texlive-fonts-recommended fonts-freefont-otf \
+	  tex-gyre latexmk xindy"; exit 1; }; done
+	@echo "pdf: typesetting the stored notebooks, this takes some minutes"
+	@.venv/bin/jupyter-book build chapters --config _config.yml --toc $(CURDIR)/_toc.yml --path-output _build/print \
+	  --builder pdflatex --all -n --keep-going -q > _build/pdf.log 2>&1 || { tail -20 _build/pdf.log; exit 1; }
+	@cp _build/print/_build/latex/failures-and-checkpoints.pdf _build/
+	@echo "pdf: done. It is _build/failures-and-checkpoints.pdf"
+
+mutants: env
+	@$(RUN) tools/mutants.py
 
 bench: env
 	@for script in benchmarks/bench_*.py; do echo "bench: $$script"; $(RUN) $$script || exit 1; done
