@@ -429,7 +429,7 @@ def _gamma_excess(shape, normal):
     The Cornish-Fisher expansion (Fisher, Cornish 1960, doi:10.1080/00401706.1960.10489895). For shapes
     from 1e5 and normal quantiles up to 8.3 the first term left out is below 1e-10.
     """
-    z, root = normal, np.sqrt(shape)
+    z, root = normal, shape**0.5
     return (z * root + (z**2 - 1.0) / 3.0
             + z * (z**2 - 7.0) / 36.0 / root
             - (3.0 * z**4 + 7.0 * z**2 - 16.0) / 810.0 / shape

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lib import failures
 from lib.failures import (
     cluster_mtbf,
     failure_probability,
@@ -234,6 +235,17 @@ def assert_garwood(failures, confidence):
     exposure = 3 * mp.mpf(failures)
     assert error_of_quantile(upper_tail, failures + 1, exposure / mp.mpf(low), tail) < 1e-14
     assert error_of_quantile(lower_tail, failures, exposure / mp.mpf(high), tail) < 1e-14
+
+
+@pytest.mark.parametrize("normal", ["-1.3", "-0.6", "0.4", "1.1"])
+def test_expansion_is_right_to_its_last_term(normal):
+    """In 50 digits it misses the quantile by the order of shape^(-5/2); every number in it counts."""
+    shape, z = mp.mpf(10) ** 7, mp.mpf(normal)
+    x = first = shape + failures._gamma_excess(shape, z)
+    for _ in range(3):
+        density = mp.exp((shape - 1) * mp.log(x) - x - mp.loggamma(shape))
+        x -= (lower_tail(shape, x) - mp.ncdf(z)) / density
+    assert 0 < abs(x - first) < mp.mpf("0.01") * shape**-2.5
 
 
 def test_interval_between_the_two_methods_has_no_seam():
