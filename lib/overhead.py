@@ -147,9 +147,9 @@ def optimal_slowdown(write_time, mtbf, restart_time=0.0, *, exposed_writes=True)
 
     Notes
     -----
-    Theorem D-41 of chapters/beyond/one_kernel; another form for protected writes is Theorem D-36 of
-    chapters/foundations/recovery. Valid for exponential times between failures. Within 4 units in the
-    last place. An infinite MTBF gives 1.
+    Theorems D-41 (exposed writes) and D-45 (protected writes) of chapters/beyond/one_kernel; another
+    form for protected writes is Theorem D-36 of chapters/foundations/recovery. Valid for exponential
+    times between failures. Within 4 units in the last place. An infinite MTBF gives 1.
 
     Examples
     --------

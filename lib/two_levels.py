@@ -51,7 +51,7 @@ def first_order(memory_write, storage_write, light_mtbf, heavy_mtbf):
 
     Notes
     -----
-    Theorem D-44 of chapters/beyond/one_kernel; without the condition k >= 1 it is Theorem D-17 of
+    Theorem D-47 of chapters/beyond/one_kernel; without the condition k >= 1 it is Theorem D-17 of
     chapters/scaling/spares. Valid where both writes and both intervals are far below both MTBFs. Where
     the formula gives k < 1, one level is better: k is 1 and the interval Young's for both writes and
     all failures.
@@ -199,9 +199,10 @@ def optimal(memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0
 
     Notes
     -----
-    Theorem D-44 of chapters/beyond/one_kernel: for real k both intervals follow from the kernel, and the
-    best whole k is one of the two next to the real one. The tests hold that against a search through all
-    k. Valid where `slowdown` is.
+    Theorem D-47 of chapters/beyond/one_kernel. With exposed writes and real k, tau does not depend on
+    the write to storage, k follows from the kernel, and the best whole k is one of the two next to the
+    real one. With protected writes the search is the same; that it finds the best pair is tested
+    against a grid of all pairs, not proved. Valid where `slowdown` is.
 
     Examples
     --------

@@ -234,7 +234,7 @@ def test_slope_vanishes_at_the_interval(exposed, times):
 @quick
 @given(pairs)
 def test_exposed_pair_by_the_kernel(times):
-    """Theorem D-44: the interval of the real pair does not depend on storage; the kernel gives k."""
+    """Theorem D-47: the interval of the real pair does not depend on storage; the kernel gives k."""
     d1, d2, m1, m2, r1, _ = times.values()
     interval, segments, least = optimal(**times)
     if not 1.5 < segments < 1e6:
