@@ -18,6 +18,8 @@ from lib._checks import plain, real, together, whole
 from lib.intervals import _flag, _kernel, _young
 from lib.overhead import _growth, _ratio
 
+_GRID = 64  # points among which the local minima over tau are told apart
+
 
 def first_order(memory_write, storage_write, light_mtbf, heavy_mtbf):
     r"""Return the first-order pair: Young's interval for each kind of failure.
@@ -201,8 +203,8 @@ def optimal(memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0
     -----
     Theorem D-47 of chapters/beyond/one_kernel. With exposed writes and real k, tau does not depend on
     the write to storage, k follows from the kernel, and the best whole k is one of the two next to the
-    real one. With protected writes the search is the same; that it finds the best pair is tested
-    against a grid of all pairs, not proved. Valid where `slowdown` is.
+    real one. With protected writes there can be two local minima where a write to memory takes tens of
+    MTBFs; both are followed. Held against a grid of all pairs in the tests. Valid where `slowdown` is.
 
     Examples
     --------
@@ -221,13 +223,12 @@ def optimal(memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0
     with np.errstate(all="ignore"):
         m, light, heavy = _merge(m1, m2)
         model = (_Exposed if exposed else _Protected)(light, heavy, d1 / m, d2 / m, r1 / m, r2 / m)
-        below = np.maximum(np.floor(_real_segments(model)), 1.0)
-        found = []
-        for k in (below, below + 1.0):
-            tau = m * _root(model.rise, model.end, (k, *model.args))
-            found.append((tau, k, _slowdown(tau, k, *times, exposed)))
-        first = found[0][2] <= found[1][2]
-        best = [np.where(first, a, b) for a, b in zip(*found)]
+        below = np.floor(_real_segments(model))
+        segments = np.maximum(np.stack([np.ones_like(m), *below, *(below + 1.0)]), 1.0)
+        interval = m * _root(model.rise, np.zeros_like(m), model.end, (segments, *model.args))
+        cost = _slowdown(interval, segments, *times, exposed)
+        least = np.argmin(cost, axis=0, keepdims=True)
+        best = [np.take_along_axis(a, least, axis=0)[0] for a in (interval, segments, cost)]
     if np.isnan(best).any():
         raise ValueError("no best pair found: the times are too many orders of magnitude apart")
     return tuple(map(plain, best))
@@ -313,14 +314,25 @@ class _Protected:
 
 
 def _real_segments(model):
-    """Return the best real k, or 1 where it would be below."""
-    tau = _root(model.real_rise, model.real_end, model.args)
-    return np.where(np.isnan(tau), 1.0, model.segments(tau, *model.args))
+    """Return the real k of the first and of the last local minimum, 1 where there is none with k >= 1.
+
+    The two differ only with protected writes, where a checkpoint in memory takes tens of MTBFs.
+    """
+    end = np.maximum(model.real_end, 0.0)
+    shares = np.linspace(0.0, 1.0, _GRID + 1)
+    taus = np.multiply.outer(shares, end)
+    rises = model.real_rise(taus, *model.args) > 0.0
+    minima = rises[1:] & ~rises[:-1]
+    found = []
+    for place in (np.argmax(minima, axis=0), _GRID - 1 - np.argmax(minima[::-1], axis=0)):
+        tau = _root(model.real_rise, shares[place] * end, shares[place + 1] * end, model.args)
+        found.append(np.where(np.isnan(tau), 1.0, model.segments(tau, *model.args)))
+    return np.stack(found)
 
 
-def _root(rise, end, args):
-    """Return where `rise` crosses zero between 0 and `end`, NaN where it does not."""
-    found = elementwise.find_root(rise, (np.zeros_like(end), end), args=args)
+def _root(rise, low, high, args):
+    """Return where `rise` crosses zero between `low` and `high`, NaN where it does not."""
+    found = elementwise.find_root(rise, (low, high), args=args)
     return np.where(found.success, found.x, np.nan)
 
 

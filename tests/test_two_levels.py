@@ -218,6 +218,17 @@ def test_no_pair_is_better(exposed, times):
 
 
 @BOTH
+@pytest.mark.parametrize("memory_write", [20.0, 60.0, 500.0])
+@pytest.mark.parametrize("storage_write", [1e2, 1e6, 1e9])
+@pytest.mark.parametrize("heavy", [0.4, 0.55, 0.65])
+def test_no_pair_is_better_where_there_are_two_minima(memory_write, storage_write, heavy, exposed):
+    times = memory_write, storage_write, 1 / (1 - heavy), 1 / heavy
+    interval, segments, least = optimal(*times, exposed_writes=exposed)
+    costs = slowdown(np.linspace(0.05, 30, 3000), np.arange(1, 60)[:, None], *times, exposed_writes=exposed)
+    assert costs.min() >= least * (1 - 1e-12)
+
+
+@BOTH
 @quick
 @given(pairs)
 def test_slope_vanishes_at_the_interval(exposed, times):
