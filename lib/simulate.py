@@ -103,22 +103,22 @@ def simulate(work, interval, write_time, gaps, restart_time=0.0, *, exposed_writ
         Time R from a failure to computing again (detect, reschedule, reload), finite, >= 0.
     exposed_writes : bool, [dimensionless]
         True where failures also strike during writes and restarts, False where they do not.
-    runs : int, [count]
+    runs : int, [dimensionless]
         Number of simulated runs, >= 2.
     seed : int, [dimensionless]
         Seed of the random numbers, >= 0. It fixes the result, whatever the executor.
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor, [dimensionless], optional
         Where to work on blocks of 1024 runs; here and now without one. For a process pool `gaps` is a
         distribution or a function of a module. A Dask cluster gives one by ``Client().get_executor()``.
-    progress : callable, optional
+    progress : callable, [dimensionless], optional
         Called as ``progress(fraction)`` with the share of runs done, after each block.
-    max_failures : int, [count]
+    max_failures : int, [dimensionless]
         Failures in one run, >= 1, from which on the call gives up.
 
     Returns
     -------
     Sample
-        Wall time and number of failures of each run.
+        Wall time (time unit of `work`) and number of failures [dimensionless] of each run.
 
     Raises
     ------
@@ -133,8 +133,8 @@ def simulate(work, interval, write_time, gaps, restart_time=0.0, *, exposed_writ
     -----
     With exponential gaps the mean is exactly ``work * lib.overhead.slowdown(...)`` where the work is a
     whole number of intervals (Theorems D-03 and D-20). chapters/beyond/simulation holds it, and with
-    it Theorems D-40 to D-42, against this function. With other gaps the mean tends for long runs to
-    ``work * lib.renewal.slowdown(...)``. An interval that lacks no more than 1e-9 of its length counts
+    it Theorems D-40 to D-42 and D-45, against this function. With other gaps the mean tends for long
+    runs to ``work * lib.renewal.slowdown(...)`` (Theorem D-44 there). An interval that lacks no more than 1e-9 of its length counts
     as complete, so that rounding decides nothing. Two calls that differ only in times share their
     gaps, run by run: the difference of their wall times has a small error.
 
@@ -182,7 +182,7 @@ def two_levels(work, interval, every, write_times, gaps, restart_times=(0.0, 0.0
         Useful compute time of each run, finite, > 0.
     interval : float, time unit of `work`
         Compute time tau between checkpoints, > 0; one write at the end where it exceeds `work`.
-    every : int, [count]
+    every : int, [dimensionless]
         Number k of checkpoints in memory to one in storage, >= 1.
     write_times : pair of float, time unit of `work`
         Time delta_1 to write to memory, and time delta_2 then to copy to storage, finite, >= 0.
@@ -193,21 +193,22 @@ def two_levels(work, interval, every, write_times, gaps, restart_times=(0.0, 0.0
         Restart time from memory and from storage, finite, >= 0.
     exposed_writes : bool, [dimensionless]
         True where failures also strike during writes and restarts, False where they do not.
-    runs : int, [count]
+    runs : int, [dimensionless]
         Number of simulated runs, >= 2.
     seed : int, [dimensionless]
         Seed of the random numbers, >= 0. It fixes the result, whatever the executor.
-    executor : concurrent.futures.Executor, optional
+    executor : concurrent.futures.Executor, [dimensionless], optional
         Where to work on blocks of 1024 runs, as in `simulate`.
-    progress : callable, optional
+    progress : callable, [dimensionless], optional
         Called as ``progress(fraction)`` with the share of runs done, after each block.
-    max_failures : int, [count]
+    max_failures : int, [dimensionless]
         Failures in one run, >= 1, from which on the call gives up.
 
     Returns
     -------
     Sample
-        Wall time and number of light and heavy failures of each run.
+        Wall time (time unit of `work`) and number of light and heavy failures [dimensionless] of each
+        run.
 
     Raises
     ------
@@ -224,8 +225,9 @@ def two_levels(work, interval, every, write_times, gaps, restart_times=(0.0, 0.0
     A light failure during the copy to storage costs the copy, not the interval before it. Until a
     restart from storage is complete there is no copy in memory, so that any failure during it begins
     it anew. A failure of one process leaves the clock of the other alone. Of two failures at one
-    instant the light one comes first. Held in chapters/beyond/simulation against the exact mean for
-    exponential gaps.
+    instant the light one comes first. With exponential gaps the mean is exactly
+    ``work * lib.two_levels.slowdown(...)`` where the work is a whole number of cycles of k intervals.
+    chapters/beyond/simulation holds this, Theorems D-43 and D-46, against this function.
 
     Examples
     --------

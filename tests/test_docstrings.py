@@ -9,9 +9,9 @@ import pytest
 from tests.building import ROOT
 from tests.docstrings import SECTIONS, arguments, functions, sections, units
 
-# The modules of formulas; simulation and ledger, which are programs, have their own tests.
+# The ledger, which is a program, has its own tests.
 MODULES = ["failures", "intervals", "overhead", "two_levels", "replication", "availability", "floats",
-           "corruption", "fitting"]
+           "corruption", "fitting", "simulate", "renewal"]
 FUNCTIONS = [f for module in MODULES for f in functions(f"lib.{module}")]
 NOTATION = ROOT / "chapters" / "reference" / "notation.md"
 
