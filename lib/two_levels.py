@@ -81,16 +81,17 @@ def slowdown(interval, segments, memory_write, storage_write, light_mtbf, heavy_
     r"""Return the expected wall time per unit of useful time with two levels of checkpoints.
 
     .. math::
-        \frac{M_2 \left(\phi_1 + \phi_2 e^{R_2/M}\right)}{k \tau} \left[
-        \left(1 + w (e^{(\tau + \delta_1)/M} - 1)\right)^k \left(1 + w (e^{\delta_2/M} - 1)\right) - 1
-        \right] \text{ (exposed)}
+        \text{exposed: } \frac{H}{k \tau} \left[ \left(1 + w (e^{(\tau + \delta_1)/M} - 1)\right)^k
+        \left(1 + w (e^{\delta_2/M} - 1)\right) - 1 \right]
 
-        \frac{1}{k \tau} \left[ \left( M_2 + \frac{M_2 R_1}{M_1} + R_2 + \frac{\delta_1}{\phi_2 y} \right)
-        \left( (1 + \phi_2 y)^k - 1 \right) + \delta_2 \right], \quad y = e^{\tau/M} - 1
-        \text{ (protected)}
+        H = M_2 \left(\phi_1 + \phi_2 e^{R_2/M}\right), \quad w = \phi_2 / (\phi_1 e^{-R_1/M} + \phi_2)
 
-        \frac1M = \frac1{M_1} + \frac1{M_2}, \quad \phi_i = \frac{M}{M_i}, \quad
-        w = \frac{\phi_2}{\phi_1 e^{-R_1/M} + \phi_2}
+        \text{protected: } \frac{1}{k \tau} \left[ H \left( (1 + \phi_2 y)^k - 1 \right) + \delta_2 \right],
+        \quad y = e^{\tau/M} - 1
+
+        H = M_2 + M_2 R_1 / M_1 + R_2 + \delta_1 / (\phi_2 y)
+
+        1/M = 1/M_1 + 1/M_2, \quad \phi_i = M / M_i
 
     Parameters
     ----------
