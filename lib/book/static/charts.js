@@ -5,7 +5,7 @@
   const SETTLE = 300; // ms without a further change of width before a chart is drawn anew
   const theme = () => document.documentElement.dataset.theme || "light";
 
-  function look() {
+  function look(width) {
     const style = getComputedStyle(document.documentElement);
     const text = style.getPropertyValue("--pst-color-text-base").trim() || "#222";
     const line = style.getPropertyValue("--pst-color-border").trim() || "#bbb";
@@ -15,7 +15,7 @@
       font: "system-ui, sans-serif",
       axis: {...words, domainColor: text, tickColor: text, gridColor: line, gridOpacity: 0.3,
              labelFontSize: 12, titleFontSize: 13, titleFontWeight: "normal"},
-      legend: {...words, labelFontSize: 12, titleFontSize: 12, labelLimit: 320, columns: innerWidth < 600 ? 1 : undefined},
+      legend: {...words, labelFontSize: 12, titleFontSize: 12, labelLimit: 320, columns: width < 520 ? 1 : undefined},
       header: words,
       title: {color: text, fontWeight: "normal"},
       text: {color: text, fill: text},
@@ -39,7 +39,7 @@
     const kept = box.vegaView
       ? box.vegaView.getState({signals: (name) => own.has(name), data: () => false}).signals : {};
     if (box.vegaView) box.vegaView.finalize();
-    const result = await vegaEmbed(view, spec, {renderer: "svg", actions: false, config: look()});
+    const result = await vegaEmbed(view, spec, {renderer: "svg", actions: false, config: look(width)});
     box.vegaView = result.view;
     for (const [name, value] of Object.entries(kept)) {
       if (own.has(name)) try { result.view.signal(name, value); } catch (error) { /* a selection, not a value */ }

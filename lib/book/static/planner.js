@@ -183,6 +183,8 @@ print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999
       if (Number.isFinite(loss)) values.push({minutes: interval / 60, loss});
     }
     const best = [{minutes: r.interval / 60, loss: 100 * (r.slowdown - 1)}];
+    out("chart").innerHTML = [1 / 4, 1 / 2, 1, 2, 4].map((part) => part * r.interval).map((interval) => `<tr><td>${time(interval)}</td>`
+      + `<td>${sig(100 * (slowdown(interval, r.write, r.mtbf, p.restart_time, exposed) - 1))}</td></tr>`).join("");
     const x = {field: "minutes", type: "quantitative", scale: {type: "log", nice: false}, title: "checkpoint interval (min)"};
     const y = {field: "loss", type: "quantitative", scale: {type: "log"}, title: "lost time (% of useful time)", axis: {tickCount: 5}};
     const colour = exposed ? "#0072B2" : "#D55E00";
