@@ -14,6 +14,11 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def pages(site):
+    """Return the names of all pages of the built site."""
+    return sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html") if "_static" not in p.parts)
+
+
 def visit(browser, url, trouble):
     """Open a page, noting whatever a reader would not want, and wait until its charts and equations are there."""
     page = browser.new_page()

@@ -1,10 +1,9 @@
 """The built site in a real browser: nothing asked of the network, everything drawn, nothing cut off."""
 
-import re
-
 import pytest
 
-from tests.browsing import visit
+from tests.browsing import pages, visit
+from tests.colours import channels, contrast
 
 pytestmark = pytest.mark.xdist_group("site")
 FACTS = """() => ({
@@ -15,10 +14,6 @@ FACTS = """() => ({
   mathErrors: document.querySelectorAll('mjx-merror').length,
   vega: 'vegaEmbed' in window,
   overflow: document.documentElement.scrollWidth - window.innerWidth})"""
-
-
-def pages(site):
-    return sorted(p.relative_to(site).as_posix() for p in site.rglob("*.html") if "_static" not in p.parts)
 
 
 def test_every_page_works_without_the_network(site, address, browser):
@@ -75,23 +70,6 @@ def test_text_has_contrast(address, browser, theme):
     page.close()
     for text in texts:
         assert contrast(channels(text), channels(ground)) >= 4.5, (theme, text, ground)
-
-
-def channels(colour):
-    if colour.startswith("#"):
-        digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
-        return [int(digits[i:i + 2], 16) for i in (0, 2, 4)]
-    return [float(v) for v in re.findall(r"[\d.]+", colour)[:3]]
-
-
-def contrast(one, other):
-    """Return the contrast ratio of two sRGB colours as WCAG 2 defines it."""
-    def luminance(rgb):
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb)]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_exports_are_there(site):

@@ -20,7 +20,7 @@ def write(app):
     static.mkdir(parents=True, exist_ok=True)
     shutil.copy(STATIC / "report.css", static)
     _write_charts(static / CHARTS)
-    for name in ("audit.js", "planner.js"):
+    for name in ("audit.js", "planner.js", "scrolling.js"):
         shutil.copy(STATIC / name, static / "scripts" / name)
     _copy_mathjax(static / "mathjax")
 

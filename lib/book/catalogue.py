@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective
 
 from lib.book import cite, records
@@ -15,34 +16,33 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 
 class Derivations(SphinxDirective):
-    """One entry per record: statement, assumptions, checks, function, formats, links."""
+    """One section per record: statement, theorem, assumptions, checks, function, formats, citation."""
 
     def run(self):
-        return [node for record in records.gather(CHAPTERS) for node in self._entry(record)]
+        return [self._entry(r) for r in records.gather(CHAPTERS) if r["chapter"] in self.env.found_docs]
 
     def _entry(self, record):
-        before, after = self._html(record)
-        latex = record["statement"]["latex"]
-        return [nodes.raw("", before, format="html"),
-                nodes.math_block(latex, latex, nowrap=False, number=None, label=None),
-                nodes.raw("", after, format="html")]
+        anchor, title, latex = record["id"].lower(), f"{record['id']} {record['title']}", record["statement"]["latex"]
+        entry = nodes.section(ids=[f"entry-{anchor}"], names=[f"entry-{anchor}"], classes=["derivation-entry"])
+        entry += [nodes.title(title, title),
+                  nodes.math_block(latex, latex, nowrap=False, number=None, label=None),
+                  nodes.paragraph("", "", self._theorem(f"thm-{anchor}"),
+                                  nodes.Text(f" assumes: {'; '.join(record['assumptions'])}.")),
+                  nodes.raw("", self._rest(record, anchor), format="html")]
+        return entry
 
-    def _html(self, record):
-        page = page_uri(self.env.docname, record["chapter"])
-        theorem = f"{page}#thm-{record['id'].lower()}"
+    def _theorem(self, label):
+        return addnodes.pending_xref("", nodes.inline(label, label), refdomain="prf", reftype="ref", reftarget=label,
+                                     refexplicit=False, refwarn=True, refdoc=self.env.docname)
+
+    def _rest(self, record, anchor):
+        checks = f"{page_uri(self.env.docname, record['chapter'])}#{anchor}"
         function = record["implements"]
-        evaluated = f"<p>Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits.</p>" if function else ""
-        head = (
-            f'<section class="derivation-entry" id="entry-{record["id"].lower()}" aria-label="{record["id"]}">\n'
-            f'<h3><a href="{theorem}">{record["id"]}</a> {escape(record["title"])}</h3>\n')
-        rest = (
-            f"<p>Assumes: {escape('; '.join(record['assumptions']))}.</p>\n"
-            f"<p>Checks that passed: {len(record['checks'])}. <a href=\"{page}#{record['id'].lower()}\">See them</a>.</p>\n"
-            f"{evaluated}\n"
-            f"<details><summary>LaTeX and SymPy</summary><pre>{escape(record['statement']['latex'])}</pre>"
-            f"<pre>{escape(record['statement']['srepr'])}</pre></details>\n"
-            f"{cite.disclosure('derivation', records.key(record), record['title'], records.part(record))}\n</section>")
-        return head, rest
+        evaluated = f"<p>Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits.</p>\n" if function else ""
+        return (f"<p>Checks that passed: {len(record['checks'])}. <a href=\"{checks}\">See them</a>.</p>\n{evaluated}"
+                f"<details><summary>LaTeX and SymPy</summary><pre>{escape(record['statement']['latex'])}</pre>"
+                f"<pre>{escape(record['statement']['srepr'])}</pre></details>\n"
+                f"{cite.disclosure('derivation', records.key(record), record['title'], records.part(record))}")
 
 
 def register(app):

@@ -65,7 +65,9 @@ class Planner(SphinxDirective):
             f'<div class="planner-inputs">{inputs}</div>\n'
             f'<table class="planner-results" aria-live="polite"><caption>The plan</caption><tbody>{results}</tbody></table>\n'
             '<div class="book-chart" id="planner-chart" role="group" aria-label="Lost time against interval">'
-            '<script type="application/json">{}</script><div class="book-chart-view"></div></div>\n'
+            '<script type="application/json">{}</script><div class="book-chart-view"></div>\n'
+            '<details class="book-chart-table"><summary>Numbers of this chart</summary><table><thead><tr><th scope="col">interval</th>'
+            '<th scope="col">lost time (% of useful time)</th></tr></thead><tbody data-out="chart"></tbody></table></details></div>\n'
             '<button type="button" data-copy>Copy as Python</button>\n<pre data-out="python" tabindex="0"></pre>\n</form>\n'
             "<noscript>The planner needs JavaScript. The same results come from <code>lib</code> in Python.</noscript>")
         return [nodes.raw("", html, format="html")]

@@ -1,0 +1,81 @@
+"""WCAG 2.2 AA by axe-core on every page, light, dark and narrow, with every disclosure open; and the keyboard."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from lib.book.charts import MODELS, SERIES
+from tests.browsing import pages, visit
+from tests.colours import channels, contrast
+
+pytestmark = pytest.mark.xdist_group("site")
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]
+# Colours do not depend on the width: the narrow look leaves out the one slow rule.
+LOOKS = {"light": ("light", 1280, {}), "dark": ("dark", 1280, {}),
+         "narrow": ("light", 390, {"color-contrast": {"enabled": False}})}
+# Faults of the theme that nothing here can mend: (rule, selector of the element): why.
+ALLOWED = {}
+
+# Opens every disclosure. Of code it leaves one word of each kind in its colour: all others of that kind look the same.
+PREPARE = """() => {
+  for (const details of document.querySelectorAll('details')) details.open = true;
+  const seen = new Set();
+  for (const word of document.querySelectorAll('div.highlight pre span[class]')) {
+    if (seen.has(word.className)) word.replaceWith(...word.childNodes);
+    seen.add(word.className);
+  }
+}"""
+
+
+def faults(page, theme, width, rules):
+    """Return what axe finds as (rule, element, why)."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("t => { document.documentElement.dataset.theme = t; }", theme)
+    page.wait_for_function("t => [...document.querySelectorAll('.book-chart')].every(c => c.dataset.drawn === t)", arg=theme)
+    page.wait_for_timeout(500)  # the theme fades its colours, charts follow the width
+    options = {"runOnly": RULES, "resultTypes": ["violations"], "rules": rules}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(v["id"], node["target"][0], node["failureSummary"].splitlines()[-1].strip())
+            for v in found for node in v["nodes"] if (v["id"], node["target"][0]) not in ALLOWED]
+
+
+def test_no_page_has_a_fault_that_axe_can_see(site, address, browser):
+    found = {}
+    for name in pages(site):
+        page = visit(browser, address + name, [])
+        page.evaluate(PREPARE)
+        for look, how in LOOKS.items():
+            if wrong := faults(page, *how):
+                found[name, look] = wrong
+        page.close()
+    assert not found
+
+
+@pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#121212")])
+def test_colours_of_charts_stand_out(address, browser, theme, ground):
+    """Lines against the page: at least 3 to 1, the limit for what is not text."""
+    page = visit(browser, address + "index.html", [])
+    page.evaluate("t => { document.documentElement.dataset.theme = t; }", theme)
+    page.wait_for_timeout(500)
+    shown = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.close()
+    assert channels(shown) == channels(ground)
+    for colour in {*SERIES, *(colour for colour, _ in MODELS.values())}:
+        assert contrast(channels(colour), channels(ground)) >= 3, colour
+
+
+def test_what_scrolls_is_reached_by_keyboard_and_what_fits_is_not(address, browser):
+    page = visit(browser, address + "scaling/general_model.html", [])
+    stops = """() => ['.math', 'mjx-container', '.bd-article table'].map(s => document.querySelectorAll(s + '[tabindex="0"]').length)"""
+    wide = page.evaluate(stops)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(500)
+    narrow = page.evaluate(stops)
+    equations = page.locator(".math").count()
+    focused = page.evaluate("""() => {
+        const region = [...document.querySelectorAll('mjx-container[tabindex="0"]')].find(e => e.scrollWidth > e.clientWidth + 50);
+        region.focus();
+        return document.activeElement === region; }""")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => document.activeElement.scrollLeft > 0")
+    page.close()
+    assert focused and sum(narrow) > sum(wide) and wide[1] < equations / 4
