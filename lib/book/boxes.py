@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
-from html import escape, unescape
+from html import escape
 
-from lib.book import cite
+from lib.book import cite, meta, site
 
 
 def add(app, pagename, templatename, context, doctree):
@@ -14,10 +12,9 @@ def add(app, pagename, templatename, context, doctree):
     if "body" not in context:
         return
     if str(context.get("page_source_suffix", "")).endswith(".ipynb"):
-        title = unescape(re.sub(r"<[^>]+>", "", context["title"]))
-        context["body"] += _box(pagename, re.sub(r"^\d+(\.\d+)*\.\s*", "", title))
-    if site := os.environ.get("SITE_URL"):
-        context["body"] = cite.with_addresses(context["body"], f"{site.rstrip('/')}/{pagename}.html")
+        context["body"] += _box(pagename, meta.title(context))
+    if address := site.address(pagename):
+        context["body"] = cite.with_addresses(context["body"], address)
 
 
 def _box(pagename, title):

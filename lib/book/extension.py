@@ -6,7 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from lib.book import assets, boxes, catalogue, planner, printing, records, roles
+from lib.book import (access, assets, boxes, card, catalogue, finding, meta, planner, printing, records,
+                      roles, site)
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
@@ -18,10 +19,8 @@ def setup(app):
     app.connect("html-page-context", assets.choose_for_page, priority=900)
     app.connect("build-finished", export_records)
     app.add_css_file("report.css", priority=900)
-    roles.register(app)
-    catalogue.register(app)
-    planner.register(app)
-    printing.register(app)
+    for part in (access, card, catalogue, finding, meta, planner, printing, roles, site):
+        part.register(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
