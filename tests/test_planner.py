@@ -6,7 +6,10 @@ import random
 
 import pytest
 
+from scipy import stats
+
 from lib import failures, intervals, overhead
+from lib.simulate import simulate
 from tests.browsing import visit
 
 pytestmark = pytest.mark.xdist_group("site")
@@ -51,8 +54,25 @@ def plan_by_lib(p):
             "wall_days": p["useful_days"] * slow, "lost_cost": gpu_hours * (slow - 1) * p["price"],
             "wrong_cost": gpu_hours * (wrong - slow) * p["price"], "wrong_days": p["useful_days"] * (wrong - slow),
             "no_failure": 1 - failures.failure_probability(p["useful_days"] * DAY, mtbf),
-            "failures": p["useful_days"] * slow * DAY / mtbf,
+            "failures": expected_failures(p, mtbf, interval, slow),
             "spares": failures.spare_pool(HOUR / mtbf, p["replacement_time"], 0.999)}
+
+
+def expected_failures(p, mtbf, interval, slow):
+    """Failures come once per M of the time that they can strike in."""
+    useful = p["useful_days"] * DAY
+    if p["writes"] == "exposed":
+        return useful * slow / mtbf
+    return useful * (overhead.slowdown(interval, 0.0, mtbf, exposed_writes=False)) / mtbf
+
+
+def test_failures_agree_with_the_simulation():
+    """With protected writes: the expectation that the planner uses, against simulated runs."""
+    mtbf, write, restart, interval, work = 300.0, 60.0, 300.0, 120.0, 12_000.0
+    sample = simulate(work, interval, write, stats.expon(scale=mtbf), restart, exposed_writes=False, runs=2048, seed=7)
+    p = {"useful_days": work / DAY, "writes": "protected"}
+    error = sample.failures.std(ddof=1) / len(sample.failures) ** 0.5
+    assert abs(sample.failures.mean() - expected_failures(p, mtbf, interval, None)) < 4 * error
 
 
 def test_plans_agree_with_lib(page):
@@ -85,10 +105,10 @@ def test_presets_give_a_plan_and_python_that_runs(page, preset):
 
 
 def test_the_address_holds_the_inputs(page, address, browser):
-    page.fill("#p-gpus", "12345")
-    assert "gpus=12345" in page.url
+    page.fill("#p-gpus", "12344")
+    assert "gpus=12344" in page.url
     other = visit(browser, page.url, [])
-    assert other.locator("#p-gpus").input_value() == "12345"
+    assert other.locator("#p-gpus").input_value() == "12344"
     assert other.locator("[data-out=interval]").inner_text() == page.locator("[data-out=interval]").inner_text()
     other.close()
 

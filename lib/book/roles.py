@@ -1,7 +1,7 @@
 """The claim role: prose shows a claim's number from the ledger, never from the keyboard.
 
-``{claim}`A-08``` gives the printed value, ``{claim}`A-08 computed``` the computed one. Both carry the claim's
-verdict as a mark, for a screen reader in words, and link to the claim's row in the audit chapter.
+``{claim}`A-08``` gives the printed value, ``{claim}`A-08 computed``` the computed one. Both link to the
+claim's row in the audit chapter; the printed one carries the verdict as a mark, for a screen reader in words.
 """
 
 from __future__ import annotations
@@ -41,18 +41,23 @@ class ClaimRole(SphinxRole):
         except KeyError as error:
             return self._refuse(f"claim role: {error.args[0]}")
         shown = claim.computed_text if which == "computed" else claim.printed_text
-        return [self._html(claim, shown), self._print(claim, shown)], []
+        return [self._html(claim, shown, which), self._print(claim, shown)], []
 
     def _refuse(self, text):
         message = self.inliner.reporter.warning(text, line=self.lineno)
         return [nodes.problematic(self.rawtext, self.rawtext)], [message]
 
-    def _html(self, claim, shown):
-        uri = page_uri(self.env.docname, AUDIT)
-        return nodes.raw("", (
-            f'<a class="claim claim-{claim.verdict}" href="{uri}#{anchor(claim.id)}">{escape(shown)}'
-            f'<span class="claim-mark" aria-hidden="true">{MARKS[claim.verdict]}</span>'
-            f'<span class="visually-hidden"> (claim {claim.id}, {claim.verdict})</span></a>'), format="html")
+    def _html(self, claim, shown, which):
+        """The mark judges what the document prints, so a computed value has none."""
+        link = f'href="{page_uri(self.env.docname, AUDIT)}#{anchor(claim.id)}"'
+        if which == "computed":
+            html = (f'<a class="claim" {link}>{escape(shown)}'
+                    f'<span class="visually-hidden"> (computed for claim {claim.id})</span></a>')
+        else:
+            html = (f'<a class="claim claim-{claim.verdict}" {link}>{escape(shown)}'
+                    f'<span class="claim-mark" aria-hidden="true">{MARKS[claim.verdict]}</span>'
+                    f'<span class="visually-hidden"> (claim {claim.id}, {claim.verdict})</span></a>')
+        return nodes.raw("", html, format="html")
 
     def _print(self, claim, shown):
         """For print, which has no row to link to: the value and the claim's id."""

@@ -66,6 +66,7 @@
   // The smallest pool k with Pr(X > k) <= 1 - coverage: the upper tail is added up from far above.
   function sparePool(mean, coverage) {
     if (mean === 0) return 0;
+    if (mean > 1e9) return NaN; // more than the rounding of float64 lets the tail tell
     let k = Math.ceil(mean + 12 * Math.sqrt(mean) + 60), tail = 0;
     let term = Math.exp(k * Math.log(mean) - mean - logFactorial(k));
     while (k > 0 && tail + term <= 1 - coverage) { tail += term; term *= k / mean; k -= 1; }
@@ -82,12 +83,15 @@
     const interval = optimal(write, mtbf, restart, exposed);
     const slow = optimalSlowdown(write, mtbf, restart, exposed);
     const wrong = slowdown(2 * interval, write, mtbf, restart, exposed);
-    const gpuHours = p.gpus * p.useful_days * 24;
+    const gpuHours = p.gpus * p.useful_days * 24, useful = p.useful_days * DAY;
+    // Protected writes: the failure clock runs only while the training computes, e^u - 1 failures per interval.
+    const failures = exposed ? useful * slow / mtbf
+      : useful / mtbf * (interval > 0 ? Math.expm1(interval / mtbf) / (interval / mtbf) : 1);
     return {
       mtbf, write, interval, young: young(write, mtbf), daly: daly(write, mtbf), slowdown: slow,
       lost_of_wall: 1 - 1 / slow, wall_days: p.useful_days * slow, lost_cost: gpuHours * (slow - 1) * p.price,
       wrong_cost: gpuHours * (wrong - slow) * p.price, wrong_days: p.useful_days * (wrong - slow),
-      no_failure: Math.exp(-p.useful_days * DAY / mtbf), failures: p.useful_days * slow * DAY / mtbf,
+      no_failure: Math.exp(-useful / mtbf), failures,
       spares: sparePool(rate * p.replacement_time * HOUR, 0.999),
     };
   }
@@ -108,6 +112,7 @@
   }
 
   function sig(value) {
+    if (Number.isNaN(value)) return "cannot be computed here";
     if (!Number.isFinite(value)) return "beyond any number";
     if (Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-3)) return value.toExponential(2);
     return value.toLocaleString("en", {maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : 3, maximumFractionDigits: 6});
@@ -135,6 +140,11 @@
       field.setAttribute("aria-invalid", wrong ? "true" : "false");
       good = good && !wrong;
       p[field.name] = field.tagName === "SELECT" ? field.value : Number(field.value);
+    }
+    if (good && p.gpus % p.gpus_per_node !== 0) {
+      document.getElementById("p-gpus-error").textContent = `${p.gpus} is not a multiple of the ${p.gpus_per_node} GPUs per node`;
+      document.getElementById("p-gpus").setAttribute("aria-invalid", "true");
+      good = false;
     }
     return good ? p : null;
   }
@@ -207,7 +217,10 @@ print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999
   }
 
   function fill(values) {
-    for (const field of fields) if (field.name in values) field.value = values[field.name];
+    for (const field of fields) {
+      if (field.name in values) field.value = values[field.name];
+      if (field.tagName === "SELECT" && field.selectedIndex < 0) field.selectedIndex = 0; // an address with another word
+    }
     update();
   }
 
