@@ -35,7 +35,7 @@ def browser():
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
+    with sync_playwright() as play, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         context = play.chromium.launch_persistent_context(profile, executable_path=BROWSER, headless=True, args=FLAGS,
                                                           viewport={"width": 1280, "height": 900})
         yield context

@@ -25,6 +25,16 @@ def write(app):
     _copy_mathjax(static / "mathjax")
 
 
+def replace_icons(app, exception):
+    """Put our small script in the place of the theme's large one, once the theme's files have been copied."""
+    if exception or app.builder.format != "html":
+        return
+    scripts = Path(app.outdir) / "_static" / "scripts"
+    shutil.copy(STATIC / "fontawesome.js", scripts)
+    for rest in scripts.glob("fontawesome.js.*"):
+        rest.unlink()
+
+
 def _write_charts(path):
     import vl_convert
 

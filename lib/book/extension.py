@@ -17,6 +17,7 @@ def setup(app):
     app.connect("builder-inited", assets.write)
     app.connect("html-page-context", boxes.add)
     app.connect("html-page-context", assets.choose_for_page, priority=900)
+    app.connect("build-finished", assets.replace_icons)
     app.connect("build-finished", export_records)
     app.add_css_file("report.css", priority=900)
     for part in (access, card, catalogue, finding, meta, planner, printing, roles, site):
