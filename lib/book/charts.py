@@ -84,18 +84,41 @@ def show(chart, *, alt, table=None):
     alt : str
         The alternative text; it carries the chart's main numbers.
     table : list of dict, optional
-        The numbers shown under the chart in a disclosure, one dict a row (see `rows`).
+        The numbers shown under the chart in a disclosure, one dict a row (see `rows`); without it, the
+        chart's own data, thinned where there are many.
     """
     spec = chart.properties(width="container", description=alt).to_dict()
-    return Shown(spec, alt, table)
+    return Shown(spec, alt, table or _own_data(spec))
+
+
+def _own_data(spec, most=40):
+    """Return up to `most` rows of the largest data set in a specification, evenly spread; an empty list if none."""
+    records = max(_data_sets(spec), key=len, default=[])
+    step = -(-len(records) // most) or 1
+    return [r for r in records[::step] if isinstance(r, dict)]
+
+
+def _data_sets(part):
+    """Yield every list of values in a specification, however deep."""
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key == "values" and isinstance(value, list):
+                yield value
+            elif key == "datasets":
+                yield from value.values()
+            else:
+                yield from _data_sets(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _data_sets(value)
 
 
 def _table(records):
     if not records:
         return ""
-    names = list(records[0])
+    names = list(dict.fromkeys(name for record in records for name in record))
     head = "".join(f'<th scope="col">{html.escape(n)}</th>' for n in names)
-    body = "\n".join("<tr>" + "".join(f"<td>{_cell(r[n])}</td>" for n in names) + "</tr>" for r in records)
+    body = "\n".join("<tr>" + "".join(f"<td>{_cell(r.get(n))}</td>" for n in names) + "</tr>" for r in records)
     return (f'<details class="book-chart-table"><summary>Numbers of this chart</summary>\n<table>'
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table></details>\n")
 
@@ -103,4 +126,11 @@ def _table(records):
 def _cell(value):
     if value is None:
         return "–"
-    return html.escape(value if isinstance(value, str) else f"{value:.4g}")
+    return html.escape(value if isinstance(value, str) else _number(value))
+
+
+def _number(value):
+    """A number as people write it: counts in full, the rest to four digits."""
+    if float(value).is_integer() and abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
