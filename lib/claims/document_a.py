@@ -47,7 +47,7 @@ def gpu_mttf_in_years():
 def gpu_mttf_from_the_llama_log():
     """GPU-hours of the Llama training over its unexpected interruptions: all of them, and the GPUs' own.
 
-    The printed unit is ten thousand hours, as in the original's numeral.
+    The printed unit is ten thousand hours: the copy's numeral counts in them, and has one digit.
     """
     rows = table("llama3_interruptions")
     every = sum(int(row["count"]) for row in rows)
@@ -313,11 +313,17 @@ def trainings_per_loss(copies, mttf_h=None, members=None):
 
 
 def loss_facts(copies, printed):
-    """What the printed number of trainings would take: the same factor for any number of copies."""
+    """What the printed number of trainings would take: the same factor for any number of copies.
+
+    A recovery window w instead of the step s costs m (w/s)^(m-1) for rare failures (Theorem D-14); where that
+    is the factor, the printed number would be right.
+    """
     right = trainings_per_loss(copies)
+    factor = right / printed
     return dict(
-        factor=right / printed,
-        days=inputs["training_days"] * right / printed,
+        factor=factor,
+        window=inputs["step_time"] * (factor / copies) ** (1 / (copies - 1)),
+        days=inputs["training_days"] * factor,
         scientific=f"{right:.1e}".replace("e+", "e"),
     )
 
@@ -335,6 +341,7 @@ def trainings_per_loss_of_three_copies():
 @claim("A-20")
 def node_rate():
     mttf = failures.series_mtbf([inputs["gpus_per_node"]], [inputs["gpu_mttf"]])
+    hourly = 1 / failures.cluster_mtbf(inputs["gpu_mttf"], inputs["cluster_1m"])  # A-32
     return Outcome(
         Value(1 / mttf),
         value=1 / mttf,
@@ -342,6 +349,8 @@ def node_rate():
         facts=dict(
             mttf=mttf,
             implied=inputs["gpus_per_node"] * inputs["node_mttf_text"],
+            hourly=hourly,
+            by_hourly=inputs["nodes_1m"] / hourly,
             two=trainings_per_loss(2, mttf),
             two_text=trainings_per_loss(2),
             three=trainings_per_loss(3, mttf),
