@@ -30,7 +30,8 @@ def faults(page, theme, width, rules):
     """Return what axe finds as (rule, element, why)."""
     page.set_viewport_size({"width": width, "height": 900})
     page.evaluate("t => { document.documentElement.dataset.theme = t; }", theme)
-    page.wait_for_function("t => [...document.querySelectorAll('.book-chart')].every(c => c.dataset.drawn === t)", arg=theme)
+    page.wait_for_function("t => [...document.querySelectorAll('.book-chart')].every(c => c.dataset.drawn === t)",
+                           arg=theme)
     page.wait_for_timeout(500)  # the theme fades its colours, charts follow the width
     options = {"runOnly": RULES, "resultTypes": ["violations"], "rules": rules}
     found = Axe().run(page, options=options).response["violations"]
@@ -50,6 +51,27 @@ def test_no_page_has_a_fault_that_axe_can_see(site, address, browser):
     assert not found
 
 
+STATES = {
+    "planner with a wrong input": ("reference/planner.html", lambda page: page.fill("#p-gpus", "many")),
+    "claims filtered and sorted": ("reference/audit.html", lambda page: (
+        page.locator(".claim-table th button").first.click(), page.fill("[data-filter=text]", "flip"))),
+    "results of a search": ("search.html?q=interval", lambda page: page.wait_for_selector("#search-results li a")),
+    "page reached from a search": ("scaling/background.html?highlight=interval",
+                                   lambda page: page.wait_for_selector(".highlighted")),
+    "search opened by keyboard": ("scaling/background.html", lambda page: page.keyboard.press("Control+k")),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_no_state_of_a_page_has_a_fault_that_axe_can_see(address, browser, state):
+    name, act = STATES[state]
+    page = visit(browser, address + name, [])
+    act(page)
+    found = {look: faults(page, *how) for look, how in LOOKS.items()}
+    page.close()
+    assert not any(found.values()), found
+
+
 @pytest.mark.parametrize(("theme", "ground"), [("light", "#ffffff"), ("dark", "#121212")])
 def test_colours_of_charts_stand_out(address, browser, theme, ground):
     """Lines against the page: at least 3 to 1, the limit for what is not text."""
@@ -65,14 +87,16 @@ def test_colours_of_charts_stand_out(address, browser, theme, ground):
 
 def test_what_scrolls_is_reached_by_keyboard_and_what_fits_is_not(address, browser):
     page = visit(browser, address + "scaling/general_model.html", [])
-    stops = """() => ['.math', 'mjx-container', '.bd-article table'].map(s => document.querySelectorAll(s + '[tabindex="0"]').length)"""
+    stops = """() => ['.math', 'mjx-container', '.bd-article table'].map(
+        s => document.querySelectorAll(s + '[tabindex="0"]').length)"""
     wide = page.evaluate(stops)
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(500)
     narrow = page.evaluate(stops)
     equations = page.locator(".math").count()
     focused = page.evaluate("""() => {
-        const region = [...document.querySelectorAll('mjx-container[tabindex="0"]')].find(e => e.scrollWidth > e.clientWidth + 50);
+        const stops = [...document.querySelectorAll('mjx-container[tabindex="0"]')];
+        const region = stops.find(e => e.scrollWidth > e.clientWidth + 50);
         region.focus();
         return document.activeElement === region; }""")
     page.keyboard.press("ArrowRight")
