@@ -103,3 +103,33 @@ def test_what_scrolls_is_reached_by_keyboard_and_what_fits_is_not(address, brows
     page.wait_for_function("() => document.activeElement.scrollLeft > 0")
     page.close()
     assert focused and sum(narrow) > sum(wide) and wide[1] < equations / 4
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_paper_shows_text_charts_and_whole_lines_whatever_the_theme(address, browser, theme):
+    page = visit(browser, address + "scaling/background.html", [])
+    page.evaluate("t => { document.documentElement.dataset.theme = t; }", theme)
+    page.wait_for_function("t => document.querySelector('.book-chart').dataset.drawn === t", arg=theme)
+    page.emulate_media(media="print")
+    page.wait_for_timeout(500)
+    colours, charts, cut = page.evaluate("""() => [
+        ['article p', 'article h2', '.highlight pre', '.highlight .kn', '.derivation-box p', '.claim-mark'].map(
+            s => getComputedStyle(document.querySelector(s)).color).concat(
+            [...document.querySelectorAll('.book-chart svg text')].map(e => getComputedStyle(e).fill)),
+        [...document.querySelectorAll('.book-chart svg')].map(e => e.getBoundingClientRect().height),
+        [...document.querySelectorAll('article pre')].filter(e => e.scrollWidth > e.clientWidth + 1).length]""")
+    page.close()
+    assert all(contrast(channels(colour), [255, 255, 255]) >= 4.5 for colour in colours), colours
+    assert min(charts) > 100 and not cut
+
+
+def test_nothing_moves_for_readers_who_ask_for_that(address, browser):
+    page = visit(browser, address + "scaling/background.html", [])
+    moving = """() => [...document.querySelectorAll('*')].filter(e => {
+        const style = getComputedStyle(e);
+        return parseFloat(style.transitionDuration) > 0 || parseFloat(style.animationDuration) > 0; }).length"""
+    before = page.evaluate(moving)
+    page.emulate_media(reduced_motion="reduce")
+    after = page.evaluate(moving)
+    page.close()
+    assert before > 0 and after == 0

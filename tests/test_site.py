@@ -14,6 +14,15 @@ FACTS = """() => ({
   mathErrors: document.querySelectorAll('mjx-merror').length,
   vega: 'vegaEmbed' in window,
   overflow: document.documentElement.scrollWidth - window.innerWidth})"""
+# What a reader cannot see: beyond the edge with nothing to scroll, or an equation in a line longer than its box.
+CUT = """() => {
+  const scrolls = e => e && (['auto', 'scroll'].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  const beyond = (e, edge) => e.getBoundingClientRect().right > edge + 1;
+  return [...document.querySelectorAll('article :is(h1, h2, h3, p, li, dt, dd, pre, table, svg, input, select, div.math)')]
+      .filter(e => beyond(e, innerWidth) && !scrolls(e))
+    .concat([...document.querySelectorAll('span.math mjx-math')]
+      .filter(e => beyond(e, e.closest('.math').getBoundingClientRect().right)))
+    .map(e => `${e.tagName}: ${e.textContent.trim().slice(0, 60)}`); }"""
 
 
 def test_every_page_works_without_the_network(site, address, browser):
@@ -29,10 +38,12 @@ def test_every_page_works_without_the_network(site, address, browser):
         if facts["vega"] != (facts["charts"] > 0):
             trouble.append(f"chart script loaded: {facts['vega']}, charts: {facts['charts']}")
         page.set_viewport_size({"width": 390, "height": 844})
-        page.wait_for_timeout(300)
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+        page.wait_for_timeout(600)
         overflow = page.evaluate(FACTS)["overflow"]
         if overflow > 0:
             trouble.append(f"{overflow} px too wide at 390 px")
+        trouble += [f"cut off at 390 px: {text}" for text in page.evaluate(CUT)]
         page.close()
         if trouble:
             faults[name] = trouble

@@ -18,7 +18,8 @@ def write(app):
         return
     static = Path(app.outdir) / "_static"
     static.mkdir(parents=True, exist_ok=True)
-    shutil.copy(STATIC / "report.css", static)
+    for name in ("report.css", "print.css"):
+        shutil.copy(STATIC / name, static)
     _write_charts(static / CHARTS)
     for name in ("audit.js", "planner.js", "scrolling.js"):
         shutil.copy(STATIC / name, static / "scripts" / name)

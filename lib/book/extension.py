@@ -20,6 +20,7 @@ def setup(app):
     app.connect("build-finished", assets.replace_icons)
     app.connect("build-finished", export_records)
     app.add_css_file("report.css", priority=900)
+    app.add_css_file("print.css", priority=901, media="print")
     for part in (access, card, catalogue, finding, meta, planner, printing, roles, site):
         part.register(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
