@@ -156,6 +156,7 @@ def test_downtime_counts_a_year_of_hours():
     assert downtime(0.99) == downtime(0.99, 8760.0) == pytest.approx(87.6, rel=1e-14)
     assert downtime([0.0, 1.0]).tolist() == [8760.0, 0.0]
     assert downtime(0.5, 0.0) == 0.0
+    assert downtime(NEXT_TO_ONE, 1e-300) == pytest.approx(2.0**-53 * 1e-300, rel=1e-6)  # a subnormal number
 
 
 @quick

@@ -79,6 +79,11 @@ def test_ragged_lists_are_refused(check):
         check("x", [[1], [1, 2]])
 
 
+def test_refused_type_is_shown():
+    with pytest.raises(TypeError, match=r"^x = \[None, 1\] is not a real number or an array of"):
+        real("x", [None, 1])
+
+
 def test_long_arguments_are_shortened_in_the_text():
     for value in ("x" * 10000, ["x"] * 10000, [[1], [1, 2]] * 10000, 10**400):
         with pytest.raises((TypeError, ValueError)) as error:

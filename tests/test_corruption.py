@@ -320,6 +320,23 @@ def test_every_stored_tensor_is_representable_in_float16(precision):
                 assert np.array_equal(value.astype(np.float16), value), name
 
 
+def test_float16_divides_and_multiplies_in_float32():
+    """One result in some thousands is another if a float64 is rounded to float16, not a float32."""
+    words = np.arange(0x0800, 0x0C00, dtype=np.uint16).view(np.float16)
+    one = np.ones_like(words)
+    w_q, w_k = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
+    found = attention(np.stack([words, one], axis=1), w_q, w_k, w_k, precision="float16")  # Q K^T: the words
+    quotient = (words.astype(np.float32) / np.float32(np.sqrt(2.0))).astype(np.float16)
+    assert np.array_equal(found.scores[:, 0], quotient)
+
+    given, upstream = head(6, n=128)
+    forward = attention(**given, precision="float16")
+    found = attention_gradients(forward, upstream)
+    p, arriving = forward.probabilities.astype(np.float32), found.probabilities.astype(np.float32)
+    product = p * (arriving - np.cumsum(arriving * p, axis=1)[:, -1:])
+    assert np.array_equal(found.scores, product.astype(np.float16))
+
+
 def test_emulated_float16_is_close_to_float64_and_closer_with_float32_sums():
     given, upstream = head(1, n=64, d=32, d_k=32, d_v=32)
     given = {n: a / np.sqrt(32) if n != "x" else a for n, a in given.items()}
@@ -588,6 +605,8 @@ def test_faults_are_stored_plainly():
         ({"w_k": np.ones((2, 2))}, ValueError, r"w_k has shape \(2, 2\); allowed: .* columns, 3"),
         ({"w_v": np.ones((4, 2))}, ValueError, r"w_v has shape \(4, 2\); allowed: .* columns, 3"),
         ({"w_k": np.ones((3, 3))}, ValueError, r"w_k has shape \(3, 3\); allowed: .* w_q, 2"),
+        ({"x": np.ones((9, 4, 3)), "w_q": np.ones((4, 2))}, ValueError, r"w_q has shape .* columns, 3"),
+        ({"w_q": np.ones((9, 3, 2)), "w_k": np.ones((3, 3))}, ValueError, r"w_k has shape .* w_q, 2"),
         (
             {"x": np.ones((2, 4, 3)), "w_v": np.ones((5, 3, 2))},
             ValueError,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import special
 
 from lib import failures
 from lib.failures import (
@@ -116,6 +117,11 @@ def test_absent_and_everlasting_components_do_not_count():
 def test_system_without_components_is_refused(counts):
     with pytest.raises(ValueError, match=r"^counts = .* describes a system without components; allowed: at"):
         series_mtbf(counts, 50000.0)
+
+
+def test_text_shows_the_counts_without_a_component():
+    with pytest.raises(ValueError, match=r"^counts = \[\[1\.0, 2\.0\], \[0\.0, 0\.0\]\] describes"):
+        series_mtbf([[1, 2], [0, 0]], 50000.0)
 
 
 @quick
@@ -359,6 +365,16 @@ def test_pool_is_the_smallest_over_the_whole_range(coverage, dice):
 @pytest.mark.parametrize("mean", [1e5, 1e6, 1234567.875, 1e9, 1e15])
 def test_pool_is_the_smallest_for_large_means(mean, coverage):
     assert_smallest(mean, coverage)
+
+
+@pytest.mark.parametrize("coverage", [0.999, NEXT_TO_ONE])
+def test_pool_grows_at_the_right_mean(coverage):
+    """Means a thousandth of a node on both sides of the one from which a pool of 120 000 is too small."""
+    normal = special.ndtri(1.0 - coverage)
+    edge = 120001.0 + failures._gamma_excess(120001.0, normal)
+    assert spare_pool([edge - 1e-3, edge + 1e-3], 1.0, coverage).tolist() == [120000.0, 120001.0]
+    assert_smallest(edge - 1e-3, coverage)
+    assert_smallest(edge + 1e-3, coverage)
 
 
 @pytest.mark.parametrize("coverage", [1e-300, 1e-100, 1e-15])

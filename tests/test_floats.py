@@ -1,5 +1,6 @@
 """`lib.floats` against NumPy's own formats, exact fractions and brute force."""
 
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,13 @@ quiet = settings(deadline=None, derandomize=True)
 SMALL = ["float16", "bfloat16", "e4m3", "e5m2"]
 IEEE = ["float16", "bfloat16", "float32", "e5m2"]
 RESERVED = {"float16": 2048, "bfloat16": 256, "e4m3": 2, "e5m2": 8}  # words that are infinity or NaN
+
+
+@pytest.fixture(autouse=True)
+def no_warning():
+    with warnings.catch_warnings(), np.errstate(all="raise"):
+        warnings.simplefilter("error")
+        yield
 
 
 def every_word(name):

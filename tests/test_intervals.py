@@ -186,9 +186,9 @@ def test_optimal_wherever_the_result_is_representable(exposed, dice):
     """Times from the whole range of floats: quotients and sums of them over- and underflow."""
     delta, m, r = 10.0 ** dice.uniform(-305, 305, (3, 400))
     top = np.finfo(float).max
-    delta = np.concatenate([delta, [1e-300, 1e308, 1.0, 1e100, top, top, 1e307, 1e-310]])
-    m = np.concatenate([m, [1e300, 1e-308, top, 1.0, top, 0.7 * top, 1e-2, 1e-310]])
-    r = np.concatenate([r, [0.0, 0.0, top, 1e308, 0.8 * top, top, 1e-3, 1e10]])
+    delta = np.concatenate([delta, [1e-300, 1e308, 1.0, 1e100, top, top, 1e307, 1e-310, 1e-306]])
+    m = np.concatenate([m, [1e300, 1e-308, top, 1.0, top, 0.7 * top, 1e-2, 1e-310, 1e-5]])
+    r = np.concatenate([r, [0.0, 0.0, top, 1e308, 0.8 * top, top, 1e-3, 1e10, 0.0]])
     got = optimal(delta, m, r, exposed_writes=exposed)
     assert_ulps(got, [reference.optimal(*v, exposed) for v in zip(delta, m, r)])
 

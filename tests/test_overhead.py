@@ -277,7 +277,7 @@ def test_recovery_time(dice):
     assert_close(got, [mp.mpf(a) + mp.mpf(b) + mp.mpf(c) + mp.mpf(t) / 2 for a, b, c, t in parts.T])
     assert recovery_time(1, 2, 4, 16) == 15.0
     assert recovery_time(0.0, 0.0, 0.0, TOP) == TOP / 2
-    assert recovery_time(1.0, 1.0, 1.0, np.inf) == np.inf
+    assert recovery_time(1.0, 1.0, 1.0, np.inf) == recovery_time(TOP, TOP, TOP, 1.0) == np.inf
 
 
 @BOTH
@@ -296,6 +296,7 @@ def test_efficiency_and_goodput_at_their_ends():
     assert goodput(5.0, np.inf, 1.0, np.inf) == 5.0
     assert goodput(0.0, 1.0, 1.0, 2.0) == 0.0
     assert goodput(1e300, 700.0, 0.0, 1.0) > 0.0
+    assert goodput(1e-300, 450.0, 0.0, 1.0) == 0.0  # below float64
 
 
 # --- largest useful cluster
@@ -378,6 +379,7 @@ def test_largest_useful_cluster_at_its_ends():
     assert at(1e-300, 1e8, 1e4) == 1e4
     assert at(1.0, 1e308, 1.7e308) == pytest.approx(1 / 1.7)
     assert at(1e308, 1e308, 1.7e308) == pytest.approx(at(1.0, 1.0, 1.7), rel=1e-14)
+    assert at([1.0, 2.0], 1.0, exposed_writes=False).tolist() == [np.inf, np.inf]
 
 
 @quick
