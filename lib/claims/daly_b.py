@@ -1,14 +1,15 @@
-"""Claims of document B, section B6: from the exact expectation to Daly's interval, step by step."""
+"""Claims of document B on Daly's interval, section B6, and on what it assumes of failures (B-61, section B2)."""
 
 from __future__ import annotations
 
 import numpy as np
 import sympy as sp
 
-from lib import intervals, overhead
+from lib import fitting, intervals, overhead
+from lib.claims.document_b import HOUR, fleet_mtbf, write_time
 from lib.claims.evidence import Checks, Outcome, Readings, Value
 from lib.claims.registry import claim
-from lib.claims.sources import inputs
+from lib.claims.sources import inputs, table
 
 tau, delta, M, s, e = sp.symbols("tau delta M s epsilon", positive=True)
 
@@ -198,11 +199,15 @@ def excess_of_young_grows():
 
 @claim("B-60")
 def reason_of_the_excess():
-    """Young's excess with and without failures during writes: the leading term is the same."""
+    """Where the third-order loss comes from, and Young's excess with and without failures in writes."""
     u = sp.Symbol("u", positive=True)
     # The optimum gives epsilon^2/2 as a function of u = tau/M: -u - log(1 - u) and 1 + (u - 1) e^u.
     squares = {"exposed": -2 * (u + sp.log(1 - u)), "protected": 2 * (1 + (u - 1) * sp.exp(u))}
     lead = {name: sp.series(square / u**2, u, 0, 2).removeO().coeff(u, 1) for name, square in squares.items()}
+    # The loss is failed attempts times the mean loss of one; attempts beyond the first add their own term.
+    failed, lost = sp.exp(s) - 1, 1 - s / (sp.exp(s) - 1)
+    total = sp.series(failed * lost, s, 0, 4).removeO().coeff(s, 3)
+    again = sp.Rational(1, 2) * sp.series(lost, s, 0, 2).removeO().coeff(s, 1)
     share = inputs["write_share"]
     young = intervals.young(share, 1.0)
     over = {
@@ -210,16 +215,41 @@ def reason_of_the_excess():
         for exposed in (True, False)
     }
     return Outcome(
-        Checks(
+        Readings(
             {
-                "no excess without failures in writes": over[False] < 1,
-                "another leading term": lead["exposed"] != lead["protected"],
+                "several failures": again > total / 2,
+                "because of the write": lead["exposed"] != lead["protected"],
             }
         ),
         text=f"{over[False]:.1f} % of {over[True]:.1f} % remain",
         facts=dict(
             exposed=over[True], protected=over[False], part=100 * over[False] / over[True], share=100 * share
         ),
+    )
+
+
+@claim("B-61")
+def assumptions_in_production():
+    """Titan's quarters and gaps against one exponential distribution; the example's write against the MTBF."""
+    quarters = table("titan_by_quarter")
+    counts = [float(row["dbe"]) + float(row["otb"]) for row in quarters]
+    hours = [float(row["gpu_hours"]) for row in quarters]
+    rates = np.divide(counts, hours)
+    rates = rates[rates > 0]  # the first quarter has a few days and no failure
+    G, freedom, p_rate = fitting.constant_rate_test(counts, hours)
+    bins = table("titan_gap_histogram")
+    edges = [0.0, *(float(row["gap_to_h"]) for row in bins)]
+    shape = fitting.weibull_shape_test(edges, [float(row["all_2014_2019"]) for row in bins])[1]
+    share = write_time() / (fleet_mtbf() * HOUR)
+    return Outcome(
+        Readings(
+            {
+                "one rate": p_rate > 0.05,
+                "exponential gaps": shape > 0.05,
+                "short writes": share < 0.01,
+            }
+        ),
+        facts=dict(factor=rates.max() / rates.min(), G=G, freedom=freedom, share=100 * share),
     )
 
 
