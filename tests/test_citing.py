@@ -1,4 +1,4 @@
-"""Citing: each recorded derivation has its box, its theorem and its entry, and one action copies a citation."""
+"""Citing: each recorded derivation has its box, its theorem and its entry; one action copies a citation."""
 
 import json
 import re

@@ -32,10 +32,12 @@ def test_every_page_describes_itself(site):
     for name in pages(site):
         found = tags(read(site, name))
         assert 20 <= len(found["description"]) <= meta.LONGEST, name
-        assert found["description"] == found["og:description"] and not re.search(r"[<>\\{}]", found["description"]), name
+        assert found["description"] == found["og:description"], name
+        assert not re.search(r"[<>\\{}]", found["description"]), name
         assert found["og:title"] == found["citation_title"] == found["DC.title"], name
         assert not re.match(r"\d+\.", found["og:title"]) and "<" not in found["og:title"], name
-        assert found["DC.publisher"] == cite.REPORT and found["DC.creator"] == found["citation_author"] == cite.AUTHORS
+        assert found["DC.publisher"] == cite.REPORT
+        assert found["DC.creator"] == found["citation_author"] == cite.AUTHORS
         assert found["citation_publication_date"] == found["DC.date"].replace("-", "/")
         assert "og:image" not in found and "og:url" not in found  # they need the site's address
 
@@ -79,11 +81,13 @@ class WithNotFoundPage(Quiet):
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
-    """Build a small part of the report for a server whose address is known; return the folder and the address."""
+    """Build a small part of the report for a known address; return the folder and the address."""
     out, copy = tmp_path_factory.mktemp("known"), building.scratch(tmp_path_factory.mktemp("part"))
-    (copy / "_toc.yml").write_text("format: jb-book\nroot: reference/notation\nchapters:\n- file: scaling/background.ipynb\n")
+    (copy / "_toc.yml").write_text("format: jb-book\nroot: reference/notation\n"
+                                   "chapters:\n- file: scaling/background.ipynb\n")
     html = out / "_build" / "html"
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(WithNotFoundPage, directory=str(html)))
+    answer = functools.partial(WithNotFoundPage, directory=str(html))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}"
     with pytest.MonkeyPatch.context() as patch:

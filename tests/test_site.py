@@ -14,11 +14,13 @@ FACTS = """() => ({
   mathErrors: document.querySelectorAll('mjx-merror').length,
   vega: 'vegaEmbed' in window,
   overflow: document.documentElement.scrollWidth - window.innerWidth})"""
-# What a reader cannot see: beyond the edge with nothing to scroll, or an equation in a line longer than its box.
+# What a reader cannot see: beyond the edge with nothing to scroll, or an equation longer than its box.
 CUT = """() => {
-  const scrolls = e => e && (['auto', 'scroll'].includes(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  const able = e => ['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
+  const scrolls = e => e && (able(e) || scrolls(e.parentElement));
   const beyond = (e, edge) => e.getBoundingClientRect().right > edge + 1;
-  return [...document.querySelectorAll('article :is(h1, h2, h3, p, li, dt, dd, pre, table, svg, input, select, div.math)')]
+  const kinds = 'h1, h2, h3, p, li, dt, dd, pre, table, svg, input, select, div.math';
+  return [...document.querySelectorAll(`article :is(${kinds})`)]
       .filter(e => beyond(e, innerWidth) && !scrolls(e))
     .concat([...document.querySelectorAll('span.math mjx-math')]
       .filter(e => beyond(e, e.closest('.math').getBoundingClientRect().right)))

@@ -33,9 +33,10 @@ def picture():
     point = alt.Chart(alt.Data(values=best)).encode(x, y)
     found = f"Llama 3.1 405B: best every {best[0]['minutes']:.1f} min, {best[0]['lost']:.1f} % lost"
     label = point.mark_text(text=found, dy=44, fontSize=34, color=INK)
-    title = alt.TitleParams("Failures and Checkpoints at Scale", fontSize=54, color=INK, anchor="start", offset=24,
-                            subtitle="A reproducible report: every number computed, every result derived", subtitleFontSize=28,
-                            subtitleColor=INK, subtitlePadding=12)
+    title = alt.TitleParams(
+        "Failures and Checkpoints at Scale", fontSize=54, color=INK, anchor="start", offset=24,
+        subtitle="A reproducible report: every number computed, every result derived",
+        subtitleFontSize=28, subtitleColor=INK, subtitlePadding=12)
     return (line + point.mark_point(filled=True, size=500, color=LINE, opacity=1) + label).properties(
         width=WIDTH, height=HEIGHT, title=title, padding=48, background="#ffffff",
         autosize=alt.AutoSizeParams(type="fit", contains="padding"),

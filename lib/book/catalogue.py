@@ -22,8 +22,9 @@ class Derivations(SphinxDirective):
         return [self._entry(r) for r in records.gather(CHAPTERS) if r["chapter"] in self.env.found_docs]
 
     def _entry(self, record):
-        anchor, title, latex = record["id"].lower(), f"{record['id']} {record['title']}", record["statement"]["latex"]
-        entry = nodes.section(ids=[f"entry-{anchor}"], names=[f"entry-{anchor}"], classes=["derivation-entry"])
+        anchor, latex = record["id"].lower(), record["statement"]["latex"]
+        title, name = f"{record['id']} {record['title']}", f"entry-{anchor}"
+        entry = nodes.section(ids=[name], names=[name], classes=["derivation-entry"])
         entry += [nodes.title(title, title),
                   nodes.math_block(latex, latex, nowrap=False, number=None, label=None),
                   nodes.paragraph("", "", self._theorem(f"thm-{anchor}"),
@@ -32,17 +33,19 @@ class Derivations(SphinxDirective):
         return entry
 
     def _theorem(self, label):
-        return addnodes.pending_xref("", nodes.inline(label, label), refdomain="prf", reftype="ref", reftarget=label,
-                                     refexplicit=False, refwarn=True, refdoc=self.env.docname)
+        return addnodes.pending_xref(
+            "", nodes.inline(label, label), refdomain="prf", reftype="ref", reftarget=label,
+            refexplicit=False, refwarn=True, refdoc=self.env.docname)
 
     def _rest(self, record, anchor):
         checks = f"{page_uri(self.env.docname, record['chapter'])}#{anchor}"
-        function = record["implements"]
-        evaluated = f"<p>Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits.</p>\n" if function else ""
-        return (f"<p>Checks that passed: {len(record['checks'])}. <a href=\"{checks}\">See them</a>.</p>\n{evaluated}"
-                f"<details><summary>LaTeX and SymPy</summary><pre>{escape(record['statement']['latex'])}</pre>"
-                f"<pre>{escape(record['statement']['srepr'])}</pre></details>\n"
-                f"{cite.disclosure('derivation', records.key(record), record['title'], records.part(record))}")
+        latex, srepr = (escape(record["statement"][form]) for form in ("latex", "srepr"))
+        function = record["implements"] or ""
+        evaluated = f" Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits."
+        return (f'<p>Checks that passed: {len(record["checks"])}. <a href="{checks}">See them</a>.'
+                f"{evaluated if function else ''}</p>\n"
+                f"<details><summary>LaTeX and SymPy</summary><pre>{latex}</pre><pre>{srepr}</pre></details>\n"
+                + cite.disclosure("derivation", records.key(record), record["title"], records.part(record)))
 
 
 def register(app):

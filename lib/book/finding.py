@@ -23,11 +23,13 @@ def collect(app):
     for claim in claims.load():
         app.report_ids[roles.AUDIT] += _entries(claim.id, ["claim"], roles.anchor(claim.id))
     for record in records.gather(CHAPTERS):
-        app.report_ids[record["chapter"]] += _entries(record["id"], ["theorem", "derivation"], f"thm-{record['id'].lower()}")
+        theorem = f"thm-{record['id'].lower()}"
+        app.report_ids[record["chapter"]] += _entries(record["id"], ["theorem", "derivation"], theorem)
 
 
 def _entries(name, kinds, anchor):
-    return [("single", words, anchor, "main", None) for words in (name, *(f"{kind} {name}" for kind in kinds))]
+    forms = [name, *(f"{kind} {name}" for kind in kinds)]
+    return [("single", form, anchor, "main", None) for form in forms]
 
 
 def add(app, doctree, docname):

@@ -29,7 +29,8 @@ def title(context):
 def description(doctree):
     """Return the page's first paragraph of plain prose, cut at a word where it is long."""
     for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
-        if isinstance(paragraph.parent, nodes.section) and not [*paragraph.findall(nodes.raw), *paragraph.findall(nodes.math)]:
+        plain = not any(isinstance(node, (nodes.raw, nodes.math)) for node in paragraph.findall())
+        if plain and isinstance(paragraph.parent, nodes.section):
             return textwrap.shorten(paragraph.astext(), LONGEST, placeholder=" …")
     return cite.REPORT
 
@@ -37,8 +38,9 @@ def description(doctree):
 def _tags(pagename, name, about):
     date, page = CITATION["date-released"], site.address(pagename)
     named = {"description": about, "twitter:card": "summary_large_image" if page else "summary",
-             "citation_title": name, "citation_author": cite.AUTHORS, "citation_publication_date": f"{date:%Y/%m/%d}",
-             "citation_inbook_title": cite.REPORT, "citation_publisher": cite.REPORT, "citation_language": "en",
+             "citation_title": name, "citation_author": cite.AUTHORS,
+             "citation_publication_date": f"{date:%Y/%m/%d}", "citation_inbook_title": cite.REPORT,
+             "citation_publisher": cite.REPORT, "citation_language": "en",
              "DC.title": name, "DC.creator": cite.AUTHORS, "DC.date": f"{date}", "DC.publisher": cite.REPORT,
              "DC.type": "Text", "DC.language": "en", "DC.rights": "CC BY 4.0"}
     shared = {"og:type": "article", "og:site_name": cite.REPORT, "og:title": name, "og:description": about}

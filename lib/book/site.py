@@ -1,4 +1,4 @@
-"""The site as a whole: its address where it is known, the map for search engines, the page for a wrong address."""
+"""The site as a whole: its address where known, its map for search engines, its page for wrong addresses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from xml.sax.saxutils import escape
 
 NOT_FOUND = "404"
 # What a reader who followed a dead link may have looked for.
-WAYS_ON = (("index", "The report from its beginning"), ("reference/planner", "The planner: your cluster, its interval and its loss"),
-           ("reference/audit", "The audit: every claim with its verdict"), ("reference/derivations", "All derivations"))
+WAYS_ON = (("index", "The report from its beginning"),
+           ("reference/planner", "The planner: your cluster, its interval and its loss"),
+           ("reference/audit", "The audit: every claim with its verdict"),
+           ("reference/derivations", "All derivations"))
 
 
 def address(page=None):
-    """Return the address of the site, or of a page; an empty string where SITE_URL is not given at build time."""
+    """Return the address of the site, or of a page; an empty string where SITE_URL is not given."""
     site = os.environ.get("SITE_URL", "").rstrip("/")
     return f"{site}/{page}.html" if site and page else site
 
@@ -27,9 +29,11 @@ def canonical(app, config):
 def not_found(app):
     """Give the server a page to show for addresses that lead nowhere."""
     links = "".join(f'<li><a href="{page}.html">{text}</a></li>' for page, text in WAYS_ON)
-    body = ('<section><h1>There is no such page</h1>\n<p>The address may be mistyped, or the page may have moved.</p>\n'
-            '<form class="report-search" role="search" action="search.html"><label for="wanted">Search for a word, a claim such as '
-            'A-28 or a derivation such as D-04</label><input type="search" id="wanted" name="q">'
+    body = ('<section><h1>There is no such page</h1>\n'
+            "<p>The address may be mistyped, or the page may have moved.</p>\n"
+            '<form class="report-search" role="search" action="search.html"><label for="wanted">'
+            "Search for a word, a claim such as A-28 or a derivation such as D-04</label>"
+            '<input type="search" id="wanted" name="q">'
             f"<button type=\"submit\">Search</button></form>\n<ul>{links}</ul></section>")
     return [(NOT_FOUND, {"title": "There is no such page", "body": body}, "page.html")]
 
@@ -44,7 +48,8 @@ def write_map(app, exception):
     """Write sitemap.xml where the site's address is known."""
     if exception or app.builder.format != "html" or not address():
         return
-    places = "".join(f"<url><loc>{escape(address(page))}</loc></url>\n" for page in sorted(app.env.found_docs))
+    pages = map(address, sorted(app.env.found_docs))
+    places = "".join(f"<url><loc>{escape(page)}</loc></url>\n" for page in pages)
     text = ('<?xml version="1.0" encoding="utf-8"?>\n'
             f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n')
     (Path(app.outdir) / "sitemap.xml").write_text(text, encoding="utf8")
