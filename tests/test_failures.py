@@ -377,6 +377,22 @@ def test_pool_grows_at_the_right_mean(coverage):
     assert_smallest(edge + 1e-3, coverage)
 
 
+@pytest.mark.parametrize("coverage", [0.3, 0.999, 1 - 1e-9, NEXT_TO_ONE])
+@pytest.mark.parametrize("pool", [300, 5000, 120000, 1000000])
+def test_pool_changes_at_the_mean_where_it_no_longer_suffices(pool, coverage):
+    """A ten-thousandth of a spare off the mean where Pr(X <= pool) is the coverage, found in 50 digits."""
+    missing = 1 - mp.mpf(coverage)
+    mean = mp.mpf(pool) + 1 - mp.sqrt(2 * pool) * mp.erfinv(1 - 2 * missing)
+    for _ in range(60):
+        slope = mp.exp(pool * mp.log(mean) - mean - mp.loggamma(pool + 1))
+        step = (lower_tail(mp.mpf(pool) + 1, mean) - missing) / slope
+        mean -= max(min(step, mp.sqrt(mean) / 4), -mp.sqrt(mean) / 4)
+        if abs(step) < mp.mpf(10) ** -12:
+            break
+    assert spare_pool(float(mean) - 1e-4, 1.0, coverage) == pool
+    assert spare_pool(float(mean) + 1e-4, 1.0, coverage) == pool + 1
+
+
 @pytest.mark.parametrize("coverage", [1e-300, 1e-100, 1e-15])
 @pytest.mark.parametrize("mean", [900.0, 99999.5, 1e6])
 def test_pool_is_the_smallest_for_tiny_coverage(mean, coverage):
