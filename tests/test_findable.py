@@ -96,6 +96,7 @@ def known(tmp_path_factory):
     assert (html / "index.html").exists(), result.stdout[-4000:]
     yield html, address
     server.shutdown()
+    server.server_close()
 
 
 def test_known_address_gives_full_links_and_a_map(known):
