@@ -171,6 +171,11 @@ def test_goodness_of_fit_knows_its_limits():
     for counts, expected in [([1, 2], [1, 2, 3]), ([[1, 2]], [[1, 2]]), (1, 1)]:
         with pytest.raises(ValueError, match="^counts has the shape .*; allowed: one axis, equal"):
             goodness_of_fit(counts, expected)
+    for name in ("fitted", "smallest"):
+        with pytest.raises(ValueError, match=rf"^{name} has the shape \(2,\); allowed: a single number"):
+            goodness_of_fit([1, 2, 3], [6, 4, 4], **{name: [1, 1]})
+    with pytest.raises(ValueError, match="^smallest = inf is outside the domain"):
+        goodness_of_fit([1, 2, 3], [6, 4, 4], smallest=np.inf)
 
 
 # --- binned gaps
@@ -388,6 +393,8 @@ def test_bad_shapes_and_confidences_are_refused():
             weibull_fit(EDGES, COUNTS, shape)
     with pytest.raises(ValueError, match=r"^shape has the shape \(2,\); allowed: a single number"):
         weibull_shape_test(EDGES, COUNTS, [1.0, 2.0])
+    with pytest.raises(ValueError, match=r"^confidence has the shape \(2,\); allowed: a single number"):
+        weibull_shape_interval(EDGES, [9, 9, 9, 9], confidence=[0.5, 0.9])
     with pytest.raises(ValueError, match=r"^confidence = 1 is outside the domain; allowed range \(0, 1\)"):
         weibull_shape_interval(EDGES, COUNTS, 1.0)
     with pytest.raises(ValueError, match="^shape = 50.0 takes powers of `edges` beyond float64"):

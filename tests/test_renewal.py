@@ -109,21 +109,29 @@ def test_units_do_not_matter():
     assert minutes == pytest.approx(60.0 * hours, rel=1e-6)
 
 
+def test_no_restart_time_is_the_default():
+    gaps = of_mean(4.0, 0.7)
+    assert slowdown(0.4, 0.02, gaps) == slowdown(0.4, 0.02, gaps, 0.0)
+    assert best_interval(0.02, gaps) == best_interval(0.02, gaps, 0.0)
+
+
 def test_shapes():
     gaps = stats.expon(scale=4.0)
     assert isinstance(slowdown(0.4, 0.02, gaps), float) and isinstance(best_interval(0.02, gaps), float)
     assert slowdown(np.ones((2, 1)), np.ones(3), gaps).shape == (2, 3)
     assert best_interval(np.array([0.02, 0.0]), gaps, np.ones((2, 1))).shape == (2, 2)
     assert best_interval(0.0, gaps) == 0.0
-    assert slowdown(np.ones((0, 2)), 1.0, gaps).shape == (0, 2)
+    assert slowdown(np.ones((0, 2)), 1.0, gaps).shape == best_interval(np.ones((0, 2)), gaps).shape == (0, 2)
 
 
 @pytest.mark.parametrize("arguments, error, text", [
     ((0.0, 0.1), ValueError, "interval = 0"),
     ((np.inf, 0.1), ValueError, "interval = inf"),
     ((1.0, -0.1), ValueError, "write_time = -0.1"),
+    ((1.0, np.inf), ValueError, "write_time = inf"),
     ((1.0, "x"), TypeError, "write_time = 'x'"),
     ((1.0, 0.1, stats.expon(), np.nan), ValueError, "restart_time = nan"),
+    ((1.0, 0.1, stats.expon(), np.inf), ValueError, "restart_time = inf"),
     (([1.0, 2.0], [1.0, 2.0, 3.0]), ValueError, r"interval \(2,\), write_time \(3,\)"),
     ((1.0, 0.1, 4.0), TypeError, "gaps = 4.0"),
     ((1.0, 0.1, lambda rng, size: 1.0), TypeError, "gaps = "),
@@ -138,11 +146,20 @@ def test_bad_input_is_named(arguments, error, text):
 
 @pytest.mark.parametrize("arguments, options, error, text", [
     ((-1.0, stats.expon()), {}, ValueError, "write_time = -1"),
+    ((np.inf, stats.expon()), {}, ValueError, "write_time = inf"),
     ((1.0, stats.expon(), np.inf), {}, ValueError, "restart_time = inf"),
     ((1.0, None), {}, TypeError, "gaps = None"),
     ((1.0, stats.expon()), {"exposed_writes": "yes"}, TypeError, "exposed_writes = 'yes'"),
     ((1.0, stats.uniform(0.0, 1.0), 2.0), {}, ValueError, "gaps: no interval"),
+    ((1.0, of_mean(4.0, 0.04)), {}, ValueError, "gaps: no interval"),  # half of the gaps are below 1e-28
 ])
 def test_bad_input_of_best_interval_is_named(arguments, options, error, text):
     with pytest.raises(error, match=text):
         best_interval(*arguments, **options)
+
+
+def test_text_says_where_no_interval_is_best():
+    start = intervals.optimal(1.0, 0.5, 2.0)
+    with pytest.raises(ValueError) as error:
+        best_interval(1.0, stats.uniform(0.0, 1.0), 2.0)
+    assert str(error.value) == f"gaps: no interval between {start / 100.0!r} and {start * 100.0!r} is best"

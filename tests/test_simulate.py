@@ -409,6 +409,7 @@ def test_bad_input_of_one_level_is_named(changes, error, text):
     ({"every": 1.5}, ValueError, "every = 1.5"),
     ({"write_times": 0.1}, ValueError, "write_times = 0.1 is not a pair"),
     ({"write_times": (0.1, -0.2)}, ValueError, "write_times = -0.2"),
+    ({"write_times": (0.1, np.inf)}, ValueError, "write_times = inf"),
     ({"restart_times": (0.1, 0.2, 0.3)}, ValueError, "restart_times = .* is not a pair"),
     ({"gaps": MEAN_4}, ValueError, "gaps = .* is not a pair"),
     ({"gaps": (MEAN_4, None)}, TypeError, "gaps = None"),
