@@ -62,6 +62,7 @@ pdf: env
 	@echo "pdf: typesetting the stored notebooks, this takes some minutes"
 	@.venv/bin/jupyter-book build chapters --config _config.yml --toc $(CURDIR)/_toc.yml --path-output _build/print \
 	  --builder pdflatex --all -n --keep-going -q > _build/pdf.log 2>&1 || { tail -20 _build/pdf.log; exit 1; }
+	@! grep -A2 undefined _build/print/_build/latex/failures-and-checkpoints.log || { echo "error: a reference leads nowhere"; exit 1; }
 	@cp _build/print/_build/latex/failures-and-checkpoints.pdf _build/
 	@echo "pdf: done. It is _build/failures-and-checkpoints.pdf"
 

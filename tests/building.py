@@ -19,10 +19,10 @@ def capture(command, cwd):
                           stderr=subprocess.STDOUT, timeout=900)
 
 
-def build(out, cwd=ROOT):
-    """Build the site of the checkout `cwd` into the folder `out` exactly as `make site` does."""
+def build(out, cwd=ROOT, builder=()):
+    """Build the site of the checkout `cwd` into the folder `out` exactly as `make site` does, or for another builder."""
     command = [Path(sys.executable).with_name("jupyter-book"), "build", "chapters", "--config", "_config.yml",
-               "--toc", Path(cwd) / "_toc.yml", "--path-output", out, "--all", "-n", "-W", "--keep-going", "-q"]
+               "--toc", Path(cwd) / "_toc.yml", "--path-output", out, "--all", "-n", "-W", "--keep-going", "-q", *builder]
     return capture(command, cwd)
 
 

@@ -26,7 +26,8 @@ class Derivations(SphinxDirective):
         title, name = f"{record['id']} {record['title']}", f"entry-{anchor}"
         entry = nodes.section(ids=[name], names=[name], classes=["derivation-entry"])
         entry += [nodes.title(title, title),
-                  nodes.math_block(latex, latex, nowrap=False, number=None, label=None),
+                  nodes.math_block(latex, latex, nowrap=False, number=None, label=None,
+                                   classes=["derivation-statement"]),  # lib.book.printing fits it to the page
                   nodes.paragraph("", "", self._theorem(f"thm-{anchor}"),
                                   nodes.Text(f" assumes: {'; '.join(record['assumptions'])}.")),
                   nodes.raw("", self._rest(record, anchor), format="html")]

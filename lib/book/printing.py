@@ -1,4 +1,7 @@
-"""For the PDF: charts as vector graphics, drawn from the specification that each output carries; claims as text."""
+"""For the PDF: charts as vector graphics, claims as text, long statements scaled to the page.
+
+A chart is drawn from the specification that its output carries.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,9 @@ class PrintOutputs(SphinxPostTransform):
                 bundle.replace_self(self._image(html))
             elif 'class="claim-table"' in html:
                 bundle.replace_self(nodes.raw("", _claims(), format="latex"))
+        for equation in list(self.document.findall(nodes.math_block)):
+            if "derivation-statement" in equation["classes"]:
+                equation.replace_self(nodes.raw("", _fitted(equation.astext()), format="latex"))
 
     def _image(self, html):
         path = _draw(html)
@@ -51,6 +57,12 @@ def _draw(html):
     return path
 
 
+def _fitted(latex):
+    """An equation that is scaled to the width of the text where it is wider: SymPy breaks no lines."""
+    return (rf"\begin{{center}}\sbox0{{$\displaystyle {latex}$}}\ifdim\wd0>\linewidth"
+            r"\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi\end{center}")
+
+
 def _claims():
     """Every claim as a paragraph: a table of this length would not break well over pages."""
     from lib import claims
@@ -65,6 +77,14 @@ def _claim(claim):
     return rf"\par\smallskip\noindent\textbf{{{claim.id}}} ({claim.section}, \emph{{{claim.verdict}}}) {text}"
 
 
+def name_page(app, doctree):
+    """Name a page by its title as shown: sphinx-proof finds it by that, and misses titles with an apostrophe."""
+    section = doctree.next_node(nodes.section)
+    if section:
+        section["names"].append(section.next_node(nodes.title).astext().lower())
+
+
 def register(app):
     texescape.init()
+    app.connect("doctree-read", name_page)
     app.add_post_transform(PrintOutputs)
