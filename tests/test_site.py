@@ -93,3 +93,14 @@ def test_exports_are_there(site):
     assert len(claims) >= 101
     assert {"id", "section", "statement", "printed", "computed", "unit", "verdict", "explanation", "chapter"} <= set(claims[0])
     assert {d["id"] for d in derivations} >= {"D-01", "D-02", "D-03", "D-04", "D-05", "D-06"}
+
+
+def test_the_landing_page_fits_a_screen(address, browser):
+    """What was asked, the three ways in, what was found and the chart: within 1280 by 800 pixels."""
+    page = visit(browser, address + "index.html", [])
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_timeout(600)
+    bottoms = page.evaluate("""() => Object.fromEntries(['h1 ~ p', '.three-ways', 'h1 ~ ul > li', '.book-chart', 'figcaption'].map(part =>
+        [part, Math.max(...[...document.querySelectorAll(`article ${part}`)].map(e => e.getBoundingClientRect().bottom))]))""")
+    page.close()
+    assert all(0 < bottom <= 800 for bottom in bottoms.values()), bottoms
