@@ -10,6 +10,7 @@ PYTHON ?= $(or $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,
 RUN := .venv/bin/python
 PYTEST := $(RUN) -m pytest -q
 PORT ?= 8000
+TEX := texlive-xetex texlive-latex-extra texlive-fonts-recommended fonts-freefont-otf fonts-dejavu-core tex-gyre latexmk xindy
 
 .PHONY: help env book check-outputs site test serve refresh claims check pdf mutants bench lock clean
 help:
@@ -57,8 +58,7 @@ check: env
 pdf: env
 	@mkdir -p _build
 	@for tool in xelatex latexmk; do command -v $$tool >/dev/null || { echo "error: $$tool is not installed; \
-	  on Debian: apt install texlive-xetex texlive-latex-extra texlive-fonts-recommended fonts-freefont-otf \
-	  tex-gyre latexmk xindy"; exit 1; }; done
+	  on Debian: apt install $(TEX)"; exit 1; }; done
 	@echo "pdf: typesetting the stored notebooks, this takes some minutes"
 	@.venv/bin/jupyter-book build chapters --config _config.yml --toc $(CURDIR)/_toc.yml --path-output _build/print \
 	  --builder pdflatex --all -n --keep-going -q > _build/pdf.log 2>&1 || { tail -20 _build/pdf.log; exit 1; }

@@ -33,6 +33,16 @@ def test_binder_and_colab_open_files_of_the_repository(pages):
     assert found >= 2 * 10
 
 
+def test_the_run_page_names_the_repository(pages):
+    """Colab opens a chapter alone, so the page says how to clone there."""
+    assert f"git clone --depth 1 {REPOSITORY} report" in re.sub("<[^>]+>", "", pages["reference/run.html"])
+
+
+def test_binder_takes_a_python_that_the_lock_is_made_for():
+    name, major, minor = re.split("[-.]", (ROOT / "runtime.txt").read_text().strip())
+    assert name == "python" and (3, 11) <= (int(major), int(minor)) <= (3, 13)
+
+
 def test_a_derivation_is_cited_with_its_address(pages):
     text = pages["scaling/background.html"]
     assert "url = {https://example.org/report/scaling/background.html#d-01}" in text

@@ -49,3 +49,8 @@ def test_charts_are_vector_graphics(latex, source):
     assert len(pictures) == charts > 0
     for stem, suffix in pictures:
         assert suffix == ".pdf" and (latex / (stem + suffix)).read_bytes().startswith(b"%PDF"), stem
+
+
+def test_the_run_page_names_the_packages_that_the_makefile_asks_for():
+    packages = re.search("^TEX := (.+)$", (ROOT / "Makefile").read_text("utf8"), re.M)[1]
+    assert f"apt install {packages}" in (ROOT / "chapters" / "reference" / "run.md").read_text("utf8")

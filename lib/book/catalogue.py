@@ -7,11 +7,13 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.util import texescape
 from sphinx.util.docutils import SphinxDirective
 
 from lib.book import cite, records
 from lib.book.roles import page_uri
 
+EVALUATED = "Evaluated by {}, compared with it in 50 digits."
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 
@@ -30,7 +32,8 @@ class Derivations(SphinxDirective):
                                    classes=["derivation-statement"]),  # lib.book.printing fits it to the page
                   nodes.paragraph("", "", self._theorem(f"thm-{anchor}"),
                                   nodes.Text(f" assumes: {'; '.join(record['assumptions'])}.")),
-                  nodes.raw("", self._rest(record, anchor), format="html")]
+                  nodes.raw("", self._rest(record, anchor), format="html"),
+                  nodes.raw("", self._print(record), format="latex")]
         return entry
 
     def _theorem(self, label):
@@ -41,12 +44,15 @@ class Derivations(SphinxDirective):
     def _rest(self, record, anchor):
         checks = f"{page_uri(self.env.docname, record['chapter'])}#{anchor}"
         latex, srepr = (escape(record["statement"][form]) for form in ("latex", "srepr"))
-        function = record["implements"] or ""
-        evaluated = f" Evaluated by <code>{escape(function)}</code>, compared with it in 50 digits."
-        return (f'<p>Checks that passed: {len(record["checks"])}. <a href="{checks}">See them</a>.'
-                f"{evaluated if function else ''}</p>\n"
+        evaluated = EVALUATED.format(f"<code>{record['implements']}</code>") if record["implements"] else ""
+        return (f'<p>Checks that passed: {len(record["checks"])}. <a href="{checks}">See them</a>. {evaluated}</p>\n'
                 f"<details><summary>LaTeX and SymPy</summary><pre>{latex}</pre><pre>{srepr}</pre></details>\n"
                 + cite.disclosure("derivation", records.key(record), record["title"], records.part(record)))
+
+    def _print(self, record):
+        evaluated = EVALUATED.format(record["implements"]) if record["implements"] else ""
+        cited = cite.plain(record["title"], records.part(record))
+        return texescape.escape(f"Checks that passed: {len(record['checks'])}. {evaluated} Cite as: {cited}", "xelatex")
 
 
 def register(app):

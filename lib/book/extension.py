@@ -14,6 +14,7 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 def setup(app):
     app.connect("config-inited", repository_buttons)
+    app.connect("source-read", repository_address)
     app.connect("builder-inited", assets.write)
     app.connect("html-page-context", boxes.add)
     app.connect("html-page-context", assets.choose_for_page, priority=900)
@@ -40,6 +41,12 @@ def repository_buttons(app, config):
         "launch_buttons": {"notebook_interface": "jupyterlab", "binderhub_url": "https://mybinder.org",
                            "colab_url": "https://colab.research.google.com"},
     }
+
+
+def repository_address(app, page, source):
+    """Name the repository in the commands of the run page where its address is known."""
+    if page == "reference/run" and os.environ.get("REPOSITORY_URL"):
+        source[0] = source[0].replace("clone --depth 1 ADDRESS", f"clone --depth 1 {os.environ['REPOSITORY_URL']}")
 
 
 def export_records(app, exception):

@@ -13,43 +13,91 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import texescape
+from sphinx_proof.nodes import NODE_TYPES
+
+from lib.book.roles import anchor
 
 WIDTH = 460  # points of Vega; LaTeX scales the drawing to the text
 DRAWINGS = Path(__file__).parents[2] / "_build" / "drawings"
 
 
-class PrintOutputs(SphinxPostTransform):
-    """Replace the outputs that only a browser can show: a chart by an image, the table of claims by paragraphs."""
+class ForPrint(SphinxPostTransform):
+    """Change the parts of a page that only a browser can show."""
 
     default_priority = 3  # before myst-nb chooses one form of each output
     builders = ("latex",)
 
     def run(self):
+        self._outputs()
+        self._statements()
+        self._theorems()
+        self._tables()
+
+    def _outputs(self):
+        """A chart becomes an image, the table of claims a paragraph for each."""
         for bundle in list(self.document.findall(nodes.container)):
             if bundle.get("nb_element") != "mime_bundle":
                 continue
             html = next((n.astext() for n in bundle.findall(nodes.raw)), "")
             if 'class="book-chart"' in html:
-                bundle.replace_self(self._image(html))
+                bundle.replace_self(self._chart(html))
             elif 'class="claim-table"' in html:
                 bundle.replace_self(nodes.raw("", _claims(), format="latex"))
+
+    def _statements(self):
         for equation in list(self.document.findall(nodes.math_block)):
             if "derivation-statement" in equation["classes"]:
                 equation.replace_self(nodes.raw("", _fitted(equation.astext()), format="latex"))
 
-    def _image(self, html):
-        path = _draw(html)
-        uri = os.path.relpath(path, self.env.srcdir)
+    def _theorems(self):
+        """A link to a theorem leads to its box, and a box does not begin at the foot of a page."""
+        for theorem in list(self.document.findall(lambda n: isinstance(n, tuple(NODE_TYPES.values())))):
+            before = nodes.raw("", r"\needspace{6\baselineskip}\phantomsection", format="latex")
+            theorem.parent.insert(theorem.parent.index(theorem), before)
+
+    def _tables(self):
+        """Give each column its share of the width by its longest word and its longest text."""
+        for table in self.document.findall(nodes.table):
+            rows = [[_printed(entry) for entry in row.findall(nodes.entry)] for row in table.findall(nodes.row)]
+            for column, spec in zip(zip(*rows), table.findall(nodes.colspec)):
+                longest = max(len(word) for text in column for word in text.split() or [""])
+                spec["colwidth"] = 3 + max(longest, min(max(map(len, column)), 30))
+            table["classes"] = ["colwidths-given"]
+
+    def _chart(self, html):
+        spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
+        uri = os.path.relpath(_draw(re.search(r'id="(chart-\w+)"', html)[1], spec), self.env.srcdir)
         self.env.images.add_file(self.env.docname, uri)
-        return nodes.image(uri=uri, candidates={"*": uri})
+        settings = "; ".join(f"{name}: {value}" for name, value in _settings(spec))
+        drawn = rf"\par{{\small Drawn with {texescape.escape(settings, 'xelatex')}.}}" if settings else ""
+        return [nodes.image(uri=uri, candidates={"*": uri}), nodes.raw("", drawn, format="latex")]
 
 
-def _draw(html):
-    """Draw the chart of an output into a PDF file, unless it is there already."""
+def _printed(part):
+    """The text of a part of the page as long as it is in print: without HTML and commands of LaTeX."""
+    hidden = [raw for raw in part.findall(nodes.raw) if raw["format"] != "latex"]
+    text = "".join(text for text in part.findall(nodes.Text) if text.parent not in hidden)
+    return re.sub(r"\\[a-z]+|[{}_^]", "", text)
+
+
+def _settings(part):
+    """Yield name and value of each slider and menu of a chart: print shows it in this one state."""
+    if isinstance(part, list):
+        for each in part:
+            yield from _settings(each)
+    elif isinstance(part, dict):
+        bind = part.get("bind")
+        if isinstance(bind, dict) and "value" in part:
+            shown = dict(zip(bind.get("options", []), bind.get("labels", []))).get(part["value"], part["value"])
+            yield bind.get("name", part["name"]).strip(" :"), shown
+        for each in part.values():
+            yield from _settings(each)
+
+
+def _draw(name, spec):
+    """Draw a chart into a PDF file, unless it is there already."""
     import vl_convert
 
-    name = re.search(r'id="(chart-\w+)"', html)[1]
-    spec = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
     path = DRAWINGS / f"{name}.pdf"
     if not path.exists():
         DRAWINGS.mkdir(parents=True, exist_ok=True)
@@ -74,7 +122,8 @@ def _claim(claim):
     sentences = [f"{claim.statement}: printed {claim.printed_text}, computed {claim.computed_text}.",
                  claim.explanation, claim.consequence]
     text = " ".join(texescape.escape(s, "xelatex") for s in sentences if s)
-    return rf"\par\smallskip\noindent\textbf{{{claim.id}}} ({claim.section}, \emph{{{claim.verdict}}}) {text}"
+    name = rf"\hypertarget{{{anchor(claim.id)}}}{{\textbf{{{claim.id}}}}}"
+    return rf"\par\smallskip\noindent{name} ({claim.section}, \emph{{{claim.verdict}}}) {text}"
 
 
 def name_page(app, doctree):
@@ -87,4 +136,4 @@ def name_page(app, doctree):
 def register(app):
     texescape.init()
     app.connect("doctree-read", name_page)
-    app.add_post_transform(PrintOutputs)
+    app.add_post_transform(ForPrint)

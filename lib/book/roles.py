@@ -41,7 +41,7 @@ class ClaimRole(SphinxRole):
         except KeyError as error:
             return self._refuse(f"claim role: {error.args[0]}")
         shown = claim.computed_text if which == "computed" else claim.printed_text
-        return [self._html(claim, shown, which), self._print(claim, shown)], []
+        return [self._html(claim, shown, which), self._print(claim, shown, which)], []
 
     def _refuse(self, text):
         message = self.inliner.reporter.warning(text, line=self.lineno)
@@ -59,9 +59,11 @@ class ClaimRole(SphinxRole):
                     f'<span class="visually-hidden"> (claim {claim.id}, {claim.verdict})</span></a>')
         return nodes.raw("", html, format="html")
 
-    def _print(self, claim, shown):
-        """For print, which has no row to link to: the value and the claim's id."""
-        return nodes.raw("", texescape.escape(f"{shown} [{claim.id}]", "xelatex"), format="latex")
+    def _print(self, claim, shown, which):
+        """For print: the same, with the claim's id in words."""
+        mark = "" if which == "computed" else f" {MARKS[claim.verdict]}"
+        link = rf"\hyperlink{{{anchor(claim.id)}}}{{\mbox{{[{claim.id}]}}}}"
+        return nodes.raw("", texescape.escape(shown + mark, "xelatex") + "~" + link, format="latex")
 
 
 def register(app):
