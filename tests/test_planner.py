@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 import random
 
 import pytest
@@ -53,7 +54,7 @@ def plan_by_lib(p):
             "daly": intervals.daly(write, mtbf), "slowdown": slow, "lost_of_wall": 1 - 1 / slow,
             "wall_days": p["useful_days"] * slow, "lost_cost": gpu_hours * (slow - 1) * p["price"],
             "wrong_cost": gpu_hours * (wrong - slow) * p["price"], "wrong_days": p["useful_days"] * (wrong - slow),
-            "no_failure": 1 - failures.failure_probability(p["useful_days"] * DAY, mtbf),
+            "no_failure": math.exp(-p["useful_days"] * DAY / mtbf),
             "failures": expected_failures(p, mtbf, interval, slow),
             "spares": failures.spare_pool(HOUR / mtbf, p["replacement_time"], 0.999)}
 
@@ -83,7 +84,7 @@ def test_plans_agree_with_lib(page):
         expected = plan_by_lib(p)
         paid = p["gpus"] * 24 * p["price"]
         # What a subtraction is made of: its rounding stays when the difference is small.
-        terms = {"no_failure": 1, "lost_of_wall": 1, "lost_cost": paid * expected["wall_days"],
+        terms = {"lost_of_wall": 1, "lost_cost": paid * expected["wall_days"],
                  "wrong_cost": paid * (expected["wall_days"] + expected["wrong_days"]),
                  "wrong_days": expected["wall_days"] + expected["wrong_days"]}
         for name, value in expected.items():
@@ -98,10 +99,17 @@ def test_presets_give_a_plan_and_python_that_runs(page, preset):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(page.locator("[data-out=python]").inner_text(), {})
-    interval = float(printed.getvalue().split()[1])
+    words = printed.getvalue().split()
     shown = page.evaluate("() => { const p = Object.fromEntries(new URLSearchParams(location.search));"
-                          "for (const k in p) if (k !== 'writes') p[k] = Number(p[k]); return planner.plan(p).interval; }")
-    assert interval == pytest.approx(shown, rel=1e-5)
+                          "for (const k in p) if (k !== 'writes') p[k] = Number(p[k]); return planner.plan(p); }")
+    assert float(words[1]) == pytest.approx(shown["interval"], rel=1e-5)
+    assert float(words[words.index("failure:") + 1]) == pytest.approx(shown["no_failure"], rel=1e-3)
+
+
+def test_every_result_links_to_its_theorem(page, site):
+    for link in page.locator(".planner-formula a").all():
+        name, anchor = link.get_attribute("href").split("#")
+        assert f'id="{anchor}"' in (site / "reference" / name).resolve().read_text("utf8"), (name, anchor)
 
 
 def test_the_address_holds_the_inputs(page, address, browser):

@@ -33,20 +33,24 @@ FIELDS = [
         ("price", "price of a GPU-hour", "money", 0, 1e6, ""),
     ]),
 ]
-# key, label, formula, page and anchor of its theorem
+# key, label, and the formula or formulas, each with the page and anchor that derive it
 RESULTS = [
-    ("mtbf", "MTBF of the cluster", "1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30"),
-    ("write", "write time", "parameters × bytes / bandwidth", "foundations/checkpointing", ""),
-    ("interval", "best interval", "M (1 + W₀((x − 1)/e))", "beyond/one_kernel", "thm-d-40"),
-    ("young", "… by Young", "√(2 δ M)", "scaling/background", "thm-d-01"),
-    ("daly", "… by Daly 2006", "third-order series", "foundations/daly", "thm-d-22"),
-    ("lost", "lost at the best interval", "slowdown: (1 + R/M) eᵘ or e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
-    ("wall", "expected wall time", "useful time × slowdown", "scaling/general_model", "thm-d-03"),
-    ("cost", "cost of the loss", "GPU-hours lost × price", "foundations/recovery", ""),
-    ("wrong", "an interval twice as long costs", "slowdown(2τ) − slowdown(τ)", "scaling/background", "thm-d-02"),
-    ("none", "chance of no failure in the useful time", "exp(−T/M)", "foundations/failure_probability", "thm-d-31"),
-    ("failures", "failures expected", "useful time × slowdown / M; work only: × (eᵘ − 1)/(u M)", "foundations/failure_probability", "thm-d-31"),
-    ("spares", "spares for 99.9 % of the time", "Poisson quantile", "scaling/spares", "thm-d-13"),
+    ("mtbf", "MTBF of the cluster", [("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30")]),
+    ("write", "write time", [("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size")]),
+    ("interval", "best interval", [("M (1 + W₀((x − 1)/e))", "beyond/one_kernel", "thm-d-40")]),
+    ("young", "… by Young", [("√(2 δ M)", "scaling/background", "thm-d-01")]),
+    ("daly", "… by Daly 2006", [("third-order series", "foundations/daly", "thm-d-22")]),
+    ("lost", "lost at the best interval", [
+        ("exposed: slowdown e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
+        ("work only: slowdown (1 + R/M) eᵘ", "beyond/one_kernel", "thm-d-45")]),
+    ("wall", "expected wall time", [("useful time × slowdown", "scaling/general_model", "thm-d-03")]),
+    ("cost", "cost of the loss", [("GPU-hours lost × price", "foundations/recovery", "b3-goodput")]),
+    ("wrong", "an interval twice as long costs", [("slowdown(2τ) − slowdown(τ)", "scaling/background", "thm-d-02")]),
+    ("none", "chance of no failure in the useful time", [("exp(−T/M)", "foundations/failure_probability", "thm-d-31")]),
+    ("failures", "failures expected", [
+        ("exposed: wall time / M", "foundations/failure_probability", "thm-d-31"),
+        ("work only: useful time × (eᵘ − 1)/(u M)", "scaling/general_model", "thm-d-03")]),
+    ("spares", "spares for 99.9 % of the time", [("Poisson quantile", "scaling/spares", "thm-d-13")]),
 ]
 
 
@@ -72,10 +76,11 @@ class Planner(SphinxDirective):
             "<noscript>The planner needs JavaScript. The same results come from <code>lib</code> in Python.</noscript>")
         return [nodes.raw("", html, format="html")]
 
-    def _result(self, key, label, formula, page, anchor):
-        uri = page_uri(self.env.docname, page) + (f"#{anchor}" if anchor else "")
+    def _result(self, key, label, formulas):
+        links = "<br>".join(f'<a href="{page_uri(self.env.docname, page)}#{anchor}">{formula}</a>'
+                            for formula, page, anchor in formulas)
         return (f'<tr><th scope="row">{label}</th><td data-out="{key}"></td>'
-                f'<td class="planner-formula"><a href="{uri}">{formula}</a></td></tr>')
+                f'<td class="planner-formula">{links}</td></tr>')
 
 
 def _field(field):
@@ -97,7 +102,7 @@ def _writes(title):
 
 
 def _presets():
-    """The three examples, from the ledger's inputs and tables."""
+    """Three examples: two from the ledger's inputs and tables, and a small group; the price is an example too."""
     from lib.claims import inputs, table
 
     mttf = {row["component"]: float(row["mttf_h"]) for row in table("components")}

@@ -166,7 +166,9 @@
     const exposed = p.writes === "exposed" ? "True" : "False";
     const gpu = p.gpu_fit > 0 ? `mttf_from_fit(${p.gpu_fit})` : p.gpu_mttf;
     const write = p.write_time > 0 ? p.write_time : `${p.parameters} * ${p.bytes_per_parameter} / ${p.bandwidth}`;
-    return `from lib.failures import cluster_mtbf, failure_probability, mttf_from_fit, series_mtbf, spare_pool
+    return `from math import exp
+
+from lib.failures import cluster_mtbf, mttf_from_fit, series_mtbf, spare_pool
 from lib.intervals import daly, optimal, young
 from lib.overhead import optimal_slowdown, slowdown
 
@@ -181,7 +183,7 @@ print(f"interval {interval:.6g} s (Young {young(write_time, mtbf):.6g}, Daly {da
 print(f"wall time {useful_days * slow:.6g} d, lost {100 * (1 - 1 / slow):.4g} % of it")
 print(f"cost of the loss {${p.gpus} * useful_days * 24 * (slow - 1) * ${p.price}:.6g}")
 print(f"twice the interval costs {${p.gpus} * useful_days * 24 * (wrong - slow) * ${p.price}:.6g} more")
-print(f"no failure: {1 - failure_probability(useful_days * 86400, mtbf):.4g}")
+print(f"no failure: {exp(-useful_days * 86400 / mtbf):.4g}")
 print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999):.0f}")`;
   }
 
