@@ -279,6 +279,8 @@ MUTANTS = [
     (failures, "mttf_from_fit", lambda v: 1.1 * v, "B-13"),
     (failures, "mttf_interval", lambda v: tuple(2 * x for x in v), "A-50"),
     (failures, "spare_pool", lambda v: 1.1 * v, "A-33"),
+    (failures, "spare_pool", lambda v: 0.5 * v, "A-35"),
+    (failures, "spare_pool", lambda v: 4 * v, "A-35"),
     (intervals, "young", lambda v: 1.1 * v, "B-19"),
     (intervals, "young", lambda v: np.minimum(v, 1.0), "B-47"),
     (intervals, "optimal", lambda v: 100 * v, "B-15"),
@@ -409,18 +411,78 @@ def test_flips_counted_on_the_numbers_themselves():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_gradient_vanishes_for_other_heads_too(seed):
+def test_gradient_of_a_saturated_row_vanishes_in_other_heads_too(seed):
+    """The row's share goes, and what remains is the clean gradient of the other rows: no more and no less."""
     rng = np.random.default_rng(seed)
     x, *weights = (rng.standard_normal((12, 12)) for _ in range(4))
-    upstream = np.zeros((12, 12))
-    upstream[4] = rng.standard_normal(12)
-    norms = [
-        np.linalg.norm(
-            corruption.attention_gradients(corruption.attention(x, *weights, fault=fault), upstream).w_q
-        )
+    upstream = rng.standard_normal((12, 12))
+    others = upstream.copy()
+    others[4] = 0.0
+    clean, struck = (
+        corruption.attention(x, *weights, fault=fault)
         for fault in (None, corruption.Fault("q", 4, factor=2.0**16))
-    ]
-    assert norms[1] < 1e-6 * norms[0]
+    )
+
+    def w_q(forward, upstream):
+        return corruption.attention_gradients(forward, upstream).w_q
+
+    share = np.linalg.norm(w_q(struck, upstream - others))
+    assert share < 1e-6 * np.linalg.norm(w_q(clean, upstream - others))
+    np.testing.assert_allclose(w_q(struck, upstream), w_q(clean, others), rtol=0, atol=1e-9)
+
+
+def test_a_square_root_that_starts_later_moves_the_limit_by_the_root_of_its_start():
+    from lib.claims.document_a import growing_limit
+
+    start, seconds = 16384, 54 * 86400
+    gpus = growing_limit(0.5, seconds, start)
+    parameters = math.sqrt(gpus * 989e12 * 0.5 * seconds / 120)
+    bandwidth = 50e9 * start * math.sqrt(gpus / start)  # proportional up to the start, then the root
+    assert 48 * parameters / bandwidth == pytest.approx(50000 * 3600 / gpus, rel=1e-12)
+    assert growing_limit(1.0, seconds, start) == growing_limit(1.0, seconds)
+    assert growing_limit(0.5, seconds) < 70e6 < gpus  # on either side of the document's threshold
+
+
+def test_nodes_missing_while_the_pool_is_sized_for_one_day():
+    """20 failures an hour: three days keep 1440 nodes out, of which 480 have a spare."""
+    facts = registry.evaluate("A-35")[0].facts
+    assert facts["nodes"] == pytest.approx(3 * 24 * 20 - 480)
+    assert facts["missing"] == pytest.approx(100 * 960 / 125_000)
+    assert 480 * (facts["longest_missing"] - 1) == pytest.approx(0.01 * 125_000)
+
+
+def test_worst_error_of_the_program_is_not_exceeded_at_random_inputs():
+    from lib.claims.appendix_a import program_interval
+
+    lost = registry.evaluate("A-46")[0].facts["lost"]
+    shares = 10 ** np.random.default_rng(11).uniform(math.log10(2.0**-54), -10, 20_000)
+    errors = np.abs(program_interval(shares) / intervals.kernel(shares) - 1)
+    assert 0.99 * lost < 100 * np.nanmax(errors) < 1.01 * lost
+
+
+@pytest.mark.parametrize("group", [1, 16])
+def test_elastic_overhead_to_first_order(group):
+    """Capacity out, and per failure the pause and half a step."""
+    from lib.claims.document_b import elastic_overhead
+
+    node_h = 1 / (8 / 50000 + 2 / 150000 + 2 / 100000)
+    out, failures_per_s = group * 24 / node_h, 1250 / node_h / 3600
+    assert elastic_overhead(group) == pytest.approx(100 * (out + failures_per_s * (30 + 30 + 5)), rel=0.01)
+
+
+def test_both_parts_of_the_leading_term_of_the_excess():
+    """Attempts that fail again give tau^3/4M^2 and the early strike takes tau^3/12M^2 off, of tau^3/6M^2."""
+    facts = registry.evaluate("B-60")[0].facts
+    parts = [Fraction(1, 4) / Fraction(1, 6), Fraction(1, 12) / Fraction(1, 6)]
+    assert [facts["again"], facts["early"]] == [100 * float(part) for part in parts]
+
+
+def test_slips_that_are_counted_once_are_refuted_claims_of_one_document():
+    for slip in claims.ONE_SLIP:
+        assert len(slip) > 1 and len({claim_id[0] for claim_id in slip}) == 1
+        assert all(ROWS[claim_id]["verdict"] == "refuted" for claim_id in slip)
+    for document, count in claims.slips().items():
+        assert 0 < count < claims.totals()[document]["refuted"]
 
 
 def test_program_loses_its_digits_near_the_branch_point():

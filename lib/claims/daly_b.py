@@ -223,7 +223,12 @@ def reason_of_the_excess():
         ),
         text=f"{over[False]:.1f} % of {over[True]:.1f} % remain",
         facts=dict(
-            exposed=over[True], protected=over[False], part=100 * over[False] / over[True], share=100 * share
+            exposed=over[True],
+            protected=over[False],
+            part=100 * over[False] / over[True],
+            again=100 * float(again / total),
+            early=100 * float((again - total) / total),
+            share=100 * share,
         ),
     )
 

@@ -499,11 +499,14 @@ def coefficient_carries_a_unit():
     return unequal(dimensions.EQUATIONS["A4 coefficient"], low=low, high=high)
 
 
-def growing_limit(alpha, seconds):
-    """GPUs at which failures come as fast as copies complete, for a model trained in `seconds`."""
+def growing_limit(alpha, seconds, start=1):
+    """GPUs at which failures come as fast as copies complete, for a model trained in `seconds`.
+
+    Bandwidth grows in proportion up to `start` GPUs and with their power `alpha` beyond.
+    """
     return replication.scaled_gpu_limit(
         inputs["gpu_mttf"] * HOUR,
-        inputs["gpu_bandwidth"],
+        inputs["gpu_bandwidth"] * start ** (1 - alpha),
         alpha,
         inputs["copies"],
         inputs["optimizer_values"],
@@ -564,18 +567,26 @@ def limit_with_square_root_bandwidth():
 
 @claim("A-31")
 def no_limit_for_either_scaling():
-    """No practical limit would mean: above the cluster size that the document calls decisive for storage."""
+    """No practical limit would mean: above the cluster size that the document calls decisive for storage.
+
+    The readings are where the square root starts: at one GPU, as printed, or at a cluster of today's size.
+    """
     seconds, decisive = inputs["llama_days"] * DAY, inputs["storage_limit"]
-    linear, root = growing_limit(1.0, seconds), growing_limit(0.5, seconds)
+    linear = growing_limit(1.0, seconds)
+    root, anchored = (growing_limit(0.5, seconds, start) for start in (1, inputs["llama_gpus"]))
     share = share_where_half_is_lost(protected_slowdown)
+    readings = {
+        "both laws, the square root from one GPU on": linear > decisive and root > decisive,
+        "both laws, the square root from today's sizes on": linear > decisive and anchored > decisive,
+    }
     return Outcome(
-        Checks({"linear bandwidth": linear > decisive, "square-root bandwidth": root > decisive}),
-        text=f"{compact(linear)} and {compact(root)} GPUs",
+        Readings(readings),
+        text=f"{compact(linear)} and {compact(root)} or {compact(anchored)} GPUs",
         facts=dict(
             linear=linear,
             root=root / MILLION,
+            anchored=anchored / MILLION,
             decisive=decisive / MILLION,
-            memory=memory_limit(),
             # Copy time over MTBF is (GPUs / limit)^(3/2 - alpha), hence the GPUs at a given share of it.
             half=root * share / MILLION,
         ),
@@ -607,19 +618,28 @@ def spare_share():
 
 
 @claim("A-35")
-def spare_share_after_days():
+def impact_of_slow_replacement():
+    """Two readings of the impact, each for a few and for several days: the pool, or the nodes it leaves missing.
+
+    A pool sized for the mean of one day leaves what further days keep out.
+    """
     share = 100 * mean_pool() / inputs["nodes_1m"]
     few, several = inputs["few"], inputs["several"]
-    readings = {f"{days:.0f} days": Value(share * days) for days in (few, several)}
+    pool = {f"the pool's share, {days:.0f} days": Value(share * days) for days in (few, several)}
+    missing = {f"the nodes missing, {days:.0f} days": Value(share * (days - 1)) for days in (few, several)}
     return Outcome(
-        Readings(readings),
-        value=share * several,
+        Readings(pool | missing),
+        value=share * (several - 1),
+        text=f"{share * (several - 1):.2f} % missing, or a pool of {share * several:.2f}",
         facts=dict(
             few=few,
             several=several,
             at_few=share * few,
             at_several=share * several,
+            missing=share * (several - 1),
+            nodes=mean_pool() * (several - 1),
             longest=1 / share,
+            longest_missing=1 + 1 / share,
             daily=share,
         ),
     )

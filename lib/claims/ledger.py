@@ -56,6 +56,14 @@ class Claim:
     printed_text: str
 
 
+#: Refuted claims that repeat one slip: the training's length left out, a factor between two units of time,
+#: and a gradient without the derivative of the softmax.
+ONE_SLIP = (("A-28", "A-48", "A-49"), ("A-18", "A-19"), ("B-53", "B-58"))
+
+#: A refuted claim that no document makes: a comparison that this report adds.
+OWN_COMPARISON = ("B-29",)
+
+
 def rows():
     """Return the rows of `data/claims.csv` as they are stored."""
     return read_csv(DATA / "claims.csv")
@@ -95,6 +103,13 @@ def totals():
     """Return the number of claims by document ("A", "B") and verdict, every verdict listed."""
     found = Counter((claim.id[0], claim.verdict) for claim in _load())
     return {doc: {v: found[doc, v] for v in evidence.VERDICTS} for doc in ("A", "B")}
+
+
+def slips():
+    """Return how many separate slips the refuted claims of each document come down to."""
+    repeated = [claim_id for slip in ONE_SLIP for claim_id in slip[1:]]
+    left_out = Counter(claim_id[0] for claim_id in (*repeated, *OWN_COMPARISON))
+    return {doc: count[evidence.REFUTED] - left_out[doc] for doc, count in totals().items()}
 
 
 def check(row):
