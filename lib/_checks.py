@@ -24,7 +24,7 @@ def real(name, value, low=0.0, high=np.inf, *, open_low=False, open_high=False):
     Raises
     ------
     TypeError
-        Where `value` is not made of real numbers (strings, booleans, None, complex).
+        Where `value` is not made of real numbers (strings, booleans, None, complex), or is masked.
     ValueError
         Where an element is NaN or outside the range.
     """
@@ -66,12 +66,40 @@ def together(**arrays):
         raise ValueError(f"shapes do not broadcast: {shapes}") from None
 
 
+def flag(name, value):
+    """Return `value` as a bool.
+
+    Raises
+    ------
+    TypeError
+        Where `value` is anything else: a 1, a string and an array are no answers to a question.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} = {reprlib.repr(value)} is not a bool; allowed: True or False")
+    return bool(value)
+
+
+def unmasked(name, value):
+    """Refuse an array that hides elements, which NumPy would bring back without a word.
+
+    Raises
+    ------
+    TypeError
+        Where `value` is a masked array, or a list or tuple with one inside.
+    """
+    if _masked(value):
+        shown = reprlib.repr(value.tolist() if isinstance(value, np.ma.MaskedArray) else value)
+        raise TypeError(f"{name} = {shown} is a masked array, whose mask would be lost; allowed: numbers without "
+                        "a mask, so fill it (.filled) or keep the rest of it (.compressed)")
+
+
 def plain(result):
     """Return a Python float for a 0-d result and the array otherwise."""
     return float(result) if np.ndim(result) == 0 else result
 
 
 def _numbers(name, value):
+    unmasked(name, value)
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -84,6 +112,12 @@ def _numbers(name, value):
             return raw.astype(np.float64) + 0.0
     except OverflowError:
         raise ValueError(f"{name} = {reprlib.repr(value)} is too large; allowed: up to 1.8e308") from None
+
+
+def _masked(value):
+    if isinstance(value, (list, tuple)):
+        return any(_masked(v) for v in value if type(v) not in (int, float))
+    return isinstance(value, np.ma.MaskedArray)
 
 
 def _python_integers(raw):

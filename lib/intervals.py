@@ -11,7 +11,7 @@ from math import factorial
 
 import numpy as np
 
-from lib._checks import plain, real, together
+from lib._checks import flag, plain, real, together
 from lib._exact import halves
 
 _BLOCK = 2**15  # elements computed at once: the temporaries stay in the cache, memory stays bounded
@@ -70,7 +70,7 @@ def kernel(x):
     Iacono, Boyd (2017), New approximations to the principal real-valued branch of the Lambert
     W-function, doi:10.1007/s10444-017-9530-3.
     """
-    if not (isinstance(x, np.ndarray) and x.dtype == np.float64):
+    if not (isinstance(x, np.ndarray) and x.dtype == np.float64 and not isinstance(x, np.ma.MaskedArray)):
         return plain(_kernel(real("x", x)))
     try:
         return plain(_kernel(x, lambda block: real("x", block)))
@@ -319,6 +319,4 @@ def _times(write_time, mtbf, restart_time=0.0, **others):
 
 
 def _flag(exposed_writes):
-    if not isinstance(exposed_writes, (bool, np.bool_)):
-        raise TypeError(f"exposed_writes = {exposed_writes!r} is not a bool; allowed: True or False")
-    return bool(exposed_writes)
+    return flag("exposed_writes", exposed_writes)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from lib._checks import plain, real, together, whole
+from lib._checks import flag, plain, real, together, unmasked, whole
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +146,52 @@ def test_other_numbers_are_refused(limits, allowed, outside):
         assert str(error.value) == f"{shown}; allowed: whole numbers in {allowed}"
         with pytest.raises(ValueError, match=r"^n\[1\] = "):
             whole("n", [3, value], **limits)
+
+
+# --- masks
+
+
+MASKED = [np.ma.array([1.0, 2.0], mask=[0, 1]), np.ma.array([1, 2]), np.ma.array(3.0), np.ma.masked,
+          np.ma.array(np.float16([1.0, 2.0]), mask=[0, 1]), [np.ma.array([1.0, 2.0], mask=[0, 1])] * 2,
+          [1.0, np.ma.masked], [[1.0, 2], (3, np.ma.array(4.0))]]
+
+
+@pytest.mark.parametrize("check", [real, whole, unmasked])
+@pytest.mark.parametrize("value", MASKED, ids=repr)
+def test_masks_are_not_lost(check, value):
+    with pytest.raises(TypeError, match=r"^x = .* is a masked array, whose mask would be lost; allowed: numbers "
+                                        r"without a mask, so fill it \(\.filled\) or keep the rest of it "
+                                        r"\(\.compressed\)$"):
+        check("x", value)
+
+
+def test_masked_elements_are_shown():
+    with pytest.raises(TypeError, match=r"^x = \[1\.0, None\] is a masked"):
+        real("x", MASKED[0])
+    with pytest.raises(TypeError) as error:
+        real("x", np.ma.array(np.ones(10**5), mask=True))
+    assert len(str(error.value)) < 250
+
+
+def test_what_has_no_mask_is_no_masked_array():
+    for value in (1.0, [1, [2.0]], np.ones(2), "1", None, MASKED[0].filled(0.0), MASKED[0].compressed()):
+        assert unmasked("x", value) is None
+
+
+# --- flag
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_], ids=repr)
+def test_flags_pass(value):
+    assert flag("shift", value) is bool(value)
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.0, "no", None, 1 + 2j, np.array([True]), [True], np.ones(10**4)],
+                         ids=repr)
+def test_other_answers_are_refused(value):
+    with pytest.raises(TypeError, match="^shift = .* is not a bool; allowed: True or False$") as error:
+        flag("shift", value)
+    assert len(str(error.value)) < 200
 
 
 # --- together and plain

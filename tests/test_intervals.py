@@ -353,3 +353,14 @@ def test_broadcasting():
         got = optimal(delta, m, r, exposed_writes=exposed)
         loop = [[optimal(d, t, r, exposed_writes=exposed) for t in m] for d in delta[:, 0]]
         np.testing.assert_array_equal(got, loop)
+
+
+def test_masked_arrays_are_refused():
+    hidden = np.ma.array([0.5, 2.0], mask=[False, True])
+    with pytest.raises(TypeError, match="^x = .* is a masked array"):
+        kernel(hidden)
+    for function in (young, daly, optimal):
+        with pytest.raises(TypeError, match="^write_time = .* is a masked array"):
+            function(hidden, 4.0)
+        with pytest.raises(TypeError, match="^mtbf = .* is a masked array"):
+            function(0.1, hidden)
