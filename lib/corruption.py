@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib._checks import real, whole
+from lib._checks import flag, real, whole
 from lib.floats import (
     FORMATS,
     KINDS,
@@ -83,7 +83,7 @@ class Fault:
 
     References
     ----------
-    H. D. Dixit et al., "Silent Data Corruptions at Scale", 2021, arXiv:2102.11245.
+    Dixit et al. (2021), Silent data corruptions at scale, arXiv:2102.11245.
     """
 
     tensor: str
@@ -112,12 +112,24 @@ class Attention:
 
     Attributes
     ----------
-    x, w_q, w_k, w_v : ndarray
-        Input (..., n, d) and weights (..., d, d_k), (..., d, d_k), (..., d, d_v) [dimensionless].
-    q, k, v : ndarray
-        Projections (..., n, d_k), (..., n, d_k), (..., n, d_v) [dimensionless].
-    scores, probabilities : ndarray
-        S and P, each (..., n, n) [dimensionless].
+    x : ndarray
+        Input, (..., n, d) [dimensionless].
+    w_q : ndarray
+        Weights of queries, (..., d, d_k) [dimensionless].
+    w_k : ndarray
+        Weights of keys, (..., d, d_k) [dimensionless].
+    w_v : ndarray
+        Weights of values, (..., d, d_v) [dimensionless].
+    q : ndarray
+        Queries Q, (..., n, d_k) [dimensionless].
+    k : ndarray
+        Keys K, (..., n, d_k) [dimensionless].
+    v : ndarray
+        Values V, (..., n, d_v) [dimensionless].
+    scores : ndarray
+        S, (..., n, n) [dimensionless].
+    probabilities : ndarray
+        P, (..., n, n) [dimensionless].
     output : ndarray
         O, (..., n, d_v) [dimensionless].
     precision : str
@@ -143,11 +155,24 @@ class Gradients:
 
     Attributes
     ----------
-    w_q, w_k, w_v, x : ndarray
-        With respect to the weights and to the input; the last is what layers below receive
-        [loss, as `upstream`].
-    q, k, v, scores, probabilities : ndarray
-        With respect to the tensors in between [loss, as `upstream`].
+    w_q : ndarray
+        With respect to the weights of queries [loss, as `upstream`].
+    w_k : ndarray
+        With respect to the weights of keys [loss, as `upstream`].
+    w_v : ndarray
+        With respect to the weights of values [loss, as `upstream`].
+    x : ndarray
+        With respect to the input: what layers below receive [loss, as `upstream`].
+    q : ndarray
+        With respect to the queries [loss, as `upstream`].
+    k : ndarray
+        With respect to the keys [loss, as `upstream`].
+    v : ndarray
+        With respect to the values [loss, as `upstream`].
+    scores : ndarray
+        With respect to S [loss, as `upstream`].
+    probabilities : ndarray
+        With respect to P [loss, as `upstream`].
     """
 
     w_q: np.ndarray
@@ -183,7 +208,7 @@ def softmax(scores, *, shift=True):
     Raises
     ------
     TypeError
-        Where `scores` is not made of real numbers.
+        Where `scores` is not made of real numbers, or `shift` is not a bool.
     ValueError
         Where a score is NaN, or there is no row.
 
@@ -204,9 +229,9 @@ def softmax(scores, *, shift=True):
 
     References
     ----------
-    A. Vaswani et al., "Attention Is All You Need", 2017, arXiv:1706.03762.
+    Vaswani et al. (2017), Attention is all you need, arXiv:1706.03762.
     """
-    rows = real("scores", scores, -np.inf)
+    rows, shift = real("scores", scores, -np.inf), flag("shift", shift)
     if rows.ndim == 0 or rows.size == 0:
         raise ValueError(f"scores has shape {rows.shape}; allowed: at least one row of at least one score")
     with np.errstate(all="ignore"):
@@ -244,7 +269,7 @@ def attention(x, w_q, w_k, w_v, *, fault=None, precision="float64", shift=True):
     Raises
     ------
     TypeError
-        Where an array is not made of real numbers or `fault` is not a `Fault`.
+        Where an array is not made of real numbers, `fault` is not a `Fault` or `shift` is not a bool.
     ValueError
         Where an element is not finite, shapes do not fit, the fault's index is outside its tensor,
         or the precision is unknown.
@@ -267,14 +292,15 @@ def attention(x, w_q, w_k, w_v, *, fault=None, precision="float64", shift=True):
 
     References
     ----------
-    A. Vaswani et al., "Attention Is All You Need", 2017, arXiv:1706.03762.
-    H. D. Dixit et al., "Silent Data Corruptions at Scale", 2021, arXiv:2102.11245.
+    Vaswani et al. (2017), Attention is all you need, arXiv:1706.03762.
+    Dixit et al. (2021), Silent data corruptions at scale, arXiv:2102.11245.
     """
     given = {n: _matrices(n, a) for n, a in {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v}.items()}
     _check_shapes(given)
     store, wide = _types(precision)
     if fault is not None and not isinstance(fault, Fault):
         raise TypeError(f"fault = {reprlib.repr(fault)}; allowed: a Fault or None")
+    shift = flag("shift", shift)
 
     def keep(name, tensor):
         stored = tensor.astype(store)
@@ -350,7 +376,7 @@ def attention_gradients(forward, upstream, *, loss_scale=1.0):
 
     References
     ----------
-    A. Vaswani et al., "Attention Is All You Need", 2017, arXiv:1706.03762.
+    Vaswani et al. (2017), Attention is all you need, arXiv:1706.03762.
     """
     if not isinstance(forward, Attention):
         raise TypeError(f"forward = {reprlib.repr(forward)}; allowed: what attention() returned")

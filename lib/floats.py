@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib._checks import plain, together, whole
+from lib._checks import _numbers, plain, together, unmasked, whole
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,10 @@ class Format:
     ----------
     name : str
         The name used for `format` arguments.
-    exponent_bits, mantissa_bits : int
-        Width of the two fields [bit].
+    exponent_bits : int
+        Width of the exponent field [bit].
+    mantissa_bits : int
+        Width of the mantissa field [bit].
     infinities : bool
         True where the highest exponent is kept for infinity and NaN (IEEE 754). False where only the
         word with all exponent and mantissa bits set is NaN, and there is no infinity (OCP e4m3).
@@ -97,9 +99,11 @@ class FlipRow(NamedTuple):
         A key of `KINDS`.
     count : int
         Number of words [words].
-    smallest, largest : float
-        Range of the factor by which the magnitude changes [dimensionless]; NaN where one side of
-        the flip is not finite, infinite where the number was zero.
+    smallest : float
+        Least factor by which the magnitude changes [dimensionless]; NaN where one side of the flip
+        is not finite, infinite where the number was zero.
+    largest : float
+        Greatest factor, likewise [dimensionless].
     """
 
     bit: int
@@ -108,6 +112,11 @@ class FlipRow(NamedTuple):
     count: int
     smallest: float
     largest: float
+
+
+for _name in FlipRow._fields:
+    getattr(FlipRow, _name).__doc__ = None  # listed above, which "Alias for field number 0" would do again
+del _name
 
 
 def fields(words, format):
@@ -194,7 +203,7 @@ def decode(words, format):
     References
     ----------
     IEEE Standard for Floating-Point Arithmetic, IEEE 754-2019, doi:10.1109/IEEESTD.2019.8766229.
-    P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, arXiv:2209.05433.
+    Micikevicius et al. (2022), FP8 formats for deep learning, arXiv:2209.05433.
     """
     return plain(_values(*_words("words", words, format)))
 
@@ -207,7 +216,8 @@ def flip_bit(values, bit, *, format=None):
     Parameters
     ----------
     values : float16 or float32 scalar or ndarray [dimensionless], or array_like of int [words], shape (...)
-        Numbers, their type being the format; or bit patterns of the format named by `format`.
+        Numbers, their type being the format, in either byte order; or bit patterns of the format named by
+        `format`.
     bit : int or array_like of int, [dimensionless]
         Which bit, 0 the lowest, in [0, bits - 1]; its shape broadcasts against that of `values`.
     format : str, [dimensionless], optional
@@ -243,13 +253,12 @@ def flip_bit(values, bit, *, format=None):
 
     References
     ----------
-    H. D. Dixit et al., "Silent Data Corruptions at Scale", 2021, arXiv:2102.11245.
+    Dixit et al. (2021), Silent data corruptions at scale, arXiv:2102.11245.
     """
     words, fmt = _read(values, format)
     words, bit = together(values=words, bit=_bit(bit, fmt))
     flipped = _flip(words, bit).astype(fmt.word)
-    native = getattr(values, "dtype", None)
-    return (flipped.view(native) if native in _NATIVE else flipped)[()]
+    return (flipped.view(fmt.name).astype(values.dtype) if _native(values) else flipped)[()]
 
 
 def flip_kind(values, bit, *, format=None):
@@ -383,7 +392,7 @@ def flip_table(format):
     References
     ----------
     IEEE Standard for Floating-Point Arithmetic, IEEE 754-2019, doi:10.1109/IEEESTD.2019.8766229.
-    P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, arXiv:2209.05433.
+    Micikevicius et al. (2022), FP8 formats for deep learning, arXiv:2209.05433.
     """
     fmt = _format(format)
     patterns = _every_word if fmt.bits <= 16 else _extreme_words
@@ -477,18 +486,31 @@ def _bit(bit, fmt):
 
 def _words(name, words, format):
     fmt = _format(format)
-    array = whole(name, words, 0, 2**fmt.bits - 1)
-    if np.asarray(words).dtype.kind == "f":
-        raise TypeError(f"{name} = {reprlib.repr(words)} are not integers; allowed: {fmt.name} bit patterns")
-    return array.astype(np.int64), fmt
+    _integers(name, words, f"{fmt.name} bit patterns")
+    return whole(name, words, 0, 2**fmt.bits - 1).astype(np.int64), fmt
+
+
+def _integers(name, value, allowed):
+    _numbers(name, value)
+    if np.asarray(value).dtype.kind == "f":
+        raise TypeError(f"{name} = {reprlib.repr(value)} are not integers; allowed: {allowed}")
+
+
+def _native(values):
+    """Return the format of a NumPy scalar or array of that type, in either byte order; None of another."""
+    dtype = getattr(values, "dtype", None)
+    return _NATIVE.get(dtype.newbyteorder("=")) if isinstance(dtype, np.dtype) else None
 
 
 def _read(values, format):
     """Return the words behind `values`, and their format."""
-    native = _NATIVE.get(getattr(values, "dtype", None))
+    unmasked("values", values)
+    native = _native(values)
     if native is None:
+        if format is None:
+            _integers("values", values, "float16 or float32, or integers with a `format`")
         return _words("values", values, format)
     if format not in (None, native):
         raise ValueError(f"format = {format!r} is not that of values of type {native}; allowed: {native}")
     fmt = FORMATS[native]
-    return np.asarray(values).view(fmt.word).astype(np.int64), fmt
+    return np.asarray(values, dtype=native).view(fmt.word).astype(np.int64), fmt

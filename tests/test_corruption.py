@@ -665,3 +665,23 @@ def test_gradients_need_a_forward_pass():
 def test_bad_scores_are_refused_by_name(scores, error, text):
     with pytest.raises(error, match=text):
         softmax(scores)
+
+
+@pytest.mark.parametrize("shift", ["no", None, 0, 1, 1 + 2j, np.array([True, False]), [True]], ids=repr)
+def test_shift_is_true_or_false(shift):
+    eye = np.eye(2)
+    for call in (lambda: softmax([0.0, 1.0], shift=shift), lambda: attention(eye, eye, eye, eye, shift=shift)):
+        with pytest.raises(TypeError, match="^shift = .* is not a bool; allowed: True or False$"):
+            call()
+
+
+def test_masked_arrays_are_refused():
+    eye, hidden = np.eye(2), np.ma.array(np.eye(2), mask=np.eye(2))
+    for name in ("x", "w_q", "w_k", "w_v"):
+        given = dict.fromkeys(("x", "w_q", "w_k", "w_v"), eye)
+        with pytest.raises(TypeError, match=f"^{name} = .* is a masked array"):
+            attention(**given | {name: hidden})
+    with pytest.raises(TypeError, match="^scores = .* is a masked array"):
+        softmax(hidden)
+    with pytest.raises(TypeError, match="^upstream = .* is a masked array"):
+        attention_gradients(attention(eye, eye, eye, eye), hidden)

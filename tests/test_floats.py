@@ -373,3 +373,59 @@ def test_table_refuses_an_unknown_format():
 def test_formats_cannot_be_changed():
     with pytest.raises(AttributeError):
         FORMATS["float16"].exponent_bits = 6
+
+
+# --- types of values
+
+
+NUMBERS = [np.float64(1), 1.0, 1.5, [1.0, 2.0], np.longdouble(1), np.array([0.5]), np.float64("nan"), []]
+
+
+@pytest.mark.parametrize("function", [flip_bit, flip_kind, flip_factor])
+@pytest.mark.parametrize("values", NUMBERS, ids=repr)
+def test_numbers_of_another_type_are_refused(function, values):
+    with pytest.raises(TypeError, match=r"^values = .* are not integers; allowed: float16 or float32, or integers "
+                                        r"with a `format`$"):
+        function(values, 3)
+    with pytest.raises(TypeError, match="^values = .* are not integers; allowed: bfloat16 bit patterns$"):
+        function(values, 3, format="bfloat16")
+
+
+@pytest.mark.parametrize("function", [flip_bit, flip_kind, flip_factor])
+@pytest.mark.parametrize("values", [None, "1", True, 1 + 2j, [[1], [1, 2]]], ids=repr)
+def test_what_is_no_number_is_refused_before_the_format(function, values):
+    with pytest.raises(TypeError, match="^values = .* is not a "):
+        function(values, 3)
+
+
+def test_integers_need_a_format():
+    with pytest.raises(ValueError, match="^format = None is unknown"):
+        flip_bit(1, 3)
+
+
+@pytest.mark.parametrize("function", [flip_bit, flip_kind, flip_factor])
+def test_masked_values_are_refused(function):
+    with pytest.raises(TypeError, match=r"^values = \[1\.0, None\] is a masked array"):
+        function(np.ma.array(np.float16([1, 2]), mask=[0, 1]), 3)
+    with pytest.raises(TypeError, match=r"^values = \[1, 2\] is a masked array"):
+        function(np.ma.array([1, 2]), 3, format="e4m3")
+    with pytest.raises(TypeError, match=r"^bit = \[1, 2\] is a masked array"):
+        function(np.float16(1), np.ma.array([1, 2]))
+
+
+@pytest.mark.parametrize("name, word", [("f2", 0x7C01), ("f4", 0x7F800001), ("f2", 0x3C00), ("f4", 0x3F800000)])
+def test_either_byte_order(name, word):
+    """A flip is one of the number, wherever its bytes are; the signalling NaNs show that no bit is touched."""
+    native = np.array([word], name.replace("f", "u")).view(name)
+    for order in "<>":
+        values = native.astype(order + name)
+        flipped = flip_bit(values, 3)
+        assert flipped.dtype == values.dtype
+        assert flipped.astype(name).tobytes() == flip_bit(native, 3).tobytes()
+        assert flip_kind(values, 3) == flip_kind(native, 3)
+        assert np.array_equal(flip_factor(values, 14), flip_factor(native, 14), equal_nan=True)
+
+
+def test_rows_list_their_fields_once():
+    assert not any(getattr(floats.FlipRow, name).__doc__ for name in floats.FlipRow._fields)
+    assert all(f"    {name} : " in floats.FlipRow.__doc__ for name in floats.FlipRow._fields)
