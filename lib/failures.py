@@ -17,6 +17,7 @@ from lib._checks import plain, real, together, whole
 # shape on that is too early beyond 4.5 standard deviations, but there an expansion is exact.
 _LARGE = 1e5
 _LARGEST_MEAN = 1e15  # the pool is a whole number in float64
+_NEVER = 2**12  # the power of two of an MTBF beyond float64
 
 
 def mttf_from_fit(fit):
@@ -119,7 +120,8 @@ def series_mtbf(counts, mttfs):
     Returns
     -------
     float or ndarray, time unit of `mttfs`
-        The system's MTBF, without the last axis; infinite where nothing present ever fails.
+        The system's MTBF, without the last axis; infinite where nothing present ever fails, zero where
+        it is too short for float64.
 
     Raises
     ------
@@ -154,11 +156,14 @@ def series_mtbf(counts, mttfs):
         raise ValueError(f"counts = {reprlib.repr(counts.tolist())} describes a system without components; "
                          "allowed: at least one positive count along the last axis")
     with np.errstate(all="ignore"):
-        of_kind = mttfs / counts
+        # The MTBF of each kind in units of the shortest, about: none of these vanishes, whatever the time unit.
+        (mttf, i), (count, j) = np.frexp(mttfs), np.frexp(counts)
+        of_kind = mttf / count
+        unit = np.min(np.where(np.isinf(of_kind), _NEVER, i - j), axis=-1, keepdims=True)
+        of_kind = np.ldexp(of_kind, i - j - unit)
         shortest = np.min(of_kind, axis=-1, keepdims=True)
-        # Rates relative to the largest one neither overflow nor vanish, whatever the time unit.
         relative_rates = np.where(np.isinf(shortest), 1.0, shortest / of_kind)
-        return plain(shortest[..., 0] / np.sum(relative_rates, axis=-1))
+        return plain(np.ldexp(shortest[..., 0] / np.sum(relative_rates, axis=-1), unit[..., 0]))
 
 
 def cluster_mtbf(node_mtbf, nodes):

@@ -16,6 +16,7 @@ from lib._checks import plain, real, together, whole
 
 _SHAPES = (0.02, 50.0)  # where a shape is looked for
 _GRID = 40  # steps of 22 % between them
+_MOST = 1e12  # failures or gaps counted: with more, intervals and statistics lose their digits
 
 
 def rate_ratio(failures, exposure, other_failures, other_exposure, confidence=0.95):
@@ -32,11 +33,11 @@ def rate_ratio(failures, exposure, other_failures, other_exposure, confidence=0.
     Parameters
     ----------
     failures : int or array_like, [dimensionless]
-        Failures counted, whole numbers from 0.
+        Failures counted, whole numbers in [0, 1e12].
     exposure : float or array_like, any time unit
         Time for which they were counted (device-hours), in (0, inf).
     other_failures : int or array_like, [dimensionless]
-        Failures counted in the group to compare with, whole numbers from 0.
+        Failures counted in the group to compare with, whole numbers in [0, 1e12].
     other_exposure : float or array_like, time unit of `exposure`
         Time for which those were counted, in (0, inf).
     confidence : float or array_like, [dimensionless]
@@ -53,8 +54,8 @@ def rate_ratio(failures, exposure, other_failures, other_exposure, confidence=0.
     TypeError
         Where an argument is not made of real numbers.
     ValueError
-        Where a count is not a whole number from 0, an exposure or `confidence` is outside its range,
-        neither group has a failure, or the shapes do not broadcast.
+        Where an argument is outside its range, neither group has a failure, or the shapes do not
+        broadcast.
 
     Notes
     -----
@@ -75,9 +76,9 @@ def rate_ratio(failures, exposure, other_failures, other_exposure, confidence=0.
     binomial, doi:10.1093/biomet/26.4.404.
     """
     n, time, other, other_time, confidence = together(
-        failures=whole("failures", failures, low=0),
+        failures=whole("failures", failures, 0, _MOST),
         exposure=real("exposure", exposure, open_low=True, open_high=True),
-        other_failures=whole("other_failures", other_failures, low=0),
+        other_failures=whole("other_failures", other_failures, 0, _MOST),
         other_exposure=real("other_exposure", other_exposure, open_low=True, open_high=True),
         confidence=real("confidence", confidence, high=1.0, open_low=True, open_high=True),
     )
@@ -86,9 +87,11 @@ def rate_ratio(failures, exposure, other_failures, other_exposure, confidence=0.
                          "allowed: at least one failure in one of the two")
     tail = (1.0 - confidence) / 2.0
     with np.errstate(all="ignore"):
-        scale = other_time / time
-        return (plain(scale * (n / other)), plain(scale * _odds(n, other + 1.0, tail)),
-                plain(scale / _odds(other, n + 1.0, tail)))
+        # The ratio of the times in two parts: alone it may overflow to meet a 0, or the other way round.
+        (above, i), (below, j) = np.frexp(other_time), np.frexp(time)
+        scale = above / below
+        found = scale * (n / other), scale * _odds(n, other + 1.0, tail), scale / _odds(other, n + 1.0, tail)
+        return tuple(plain(np.ldexp(value, i - j)) for value in found)
 
 
 def constant_rate_test(failures, exposure):
@@ -100,7 +103,8 @@ def constant_rate_test(failures, exposure):
     Parameters
     ----------
     failures : int or array_like, [dimensionless]
-        Failures counted in each group, whole numbers from 0; groups run along the last axis, at least two.
+        Failures counted in each group, whole numbers in [0, 1e12]; groups run along the last axis, at
+        least two.
     exposure : float or array_like, any time unit
         Time for which each group was watched (device-hours), in (0, inf); broadcasts against `failures`.
 
@@ -115,14 +119,16 @@ def constant_rate_test(failures, exposure):
     TypeError
         Where an argument is not made of real numbers.
     ValueError
-        Where `failures` is not a whole number from 0, `exposure` is outside its range, there are fewer
-        than two groups, or the shapes do not broadcast.
+        Where an argument is outside its range, there are fewer than two groups, or the shapes do not
+        broadcast.
 
     Notes
     -----
     Theorem D-50 of chapters/beyond/real_failures. The chi-squared probability is a limit for many
     failures; it is good where a group expects five or more. A small p-value says that the rate differs
-    between groups or that failures come together; the counts alone cannot tell the two apart.
+    between groups or that failures come together; the counts alone cannot tell the two apart. Rounding
+    moves G by some 1e-16 times the number of failures. G is inf where a group with failures has less
+    than 1e-308 of the time.
 
     Examples
     --------
@@ -136,12 +142,13 @@ def constant_rate_test(failures, exposure):
     doi:10.1214/aoms/1177732360.
     """
     n, time = together(
-        failures=np.atleast_1d(whole("failures", failures, low=0)),
+        failures=np.atleast_1d(whole("failures", failures, 0, _MOST)),
         exposure=np.atleast_1d(real("exposure", exposure, open_low=True, open_high=True)),
     )
     if n.shape[-1] < 2:
         raise ValueError(f"failures has {n.shape[-1]} group along its last axis; allowed: at least two")
     with np.errstate(all="ignore"):
+        time = np.ldexp(time, -np.frexp(np.max(time, axis=-1, keepdims=True))[1])  # so that no sum overflows
         share = time / np.sum(time, axis=-1, keepdims=True)
         expected = np.sum(n, axis=-1, keepdims=True) * share
         return _tested(_deviance(n, expected), np.full(n.shape[:-1], n.shape[-1] - 1.0))
@@ -156,7 +163,7 @@ def goodness_of_fit(counts, expected, fitted=0, smallest=5.0):
     Parameters
     ----------
     counts : int or array_like, shape (bins,), [dimensionless]
-        Counts in neighbouring bins, whole numbers from 0.
+        Counts in neighbouring bins, whole numbers in [0, 1e12].
     expected : float or array_like, shape (bins,), [dimensionless]
         Expected counts, finite, >= 0.
     fitted : int, [dimensionless]
@@ -195,7 +202,7 @@ def goodness_of_fit(counts, expected, fitted=0, smallest=5.0):
     Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite hypotheses,
     doi:10.1214/aoms/1177732360.
     """
-    n = whole("counts", counts, low=0)
+    n = whole("counts", counts, 0, _MOST)
     e = real("expected", expected, open_high=True)
     fitted = float(_single("fitted", whole("fitted", fitted, low=0)))
     smallest = float(_single("smallest", real("smallest", smallest, open_low=True, open_high=True)))
@@ -221,7 +228,7 @@ def weibull_log_likelihood(edges, counts, shape, scale):
         Edges of the bins, rising, in [0, inf]; the last may be inf. Gaps below the first edge were not
         recorded or left out.
     counts : array_like, shape (bins,), [dimensionless]
-        Gaps in each bin from a_i to b_i, whole numbers from 0, at least one in all.
+        Gaps in each bin from a_i to b_i, whole numbers in [0, 1e12], at least one in all.
     shape : float or array_like, [dimensionless]
         Shape k, in (0, inf); 1 is the exponential distribution.
     scale : float or array_like, time unit of `edges`
@@ -280,7 +287,7 @@ def weibull_fit(edges, counts, shape=None):
         Edges of the bins, rising, in [0, inf]; the last may be inf. Gaps below the first edge were not
         recorded or left out.
     counts : array_like, shape (bins,), [dimensionless]
-        Gaps in each bin, whole numbers from 0, at least one in all.
+        Gaps in each bin, whole numbers in [0, 1e12], at least one in all.
     shape : float, [dimensionless], optional
         A shape to keep, in [0.02, 50]; 1 fits the exponential distribution. Without it the shape is
         fitted too.
@@ -341,7 +348,7 @@ def weibull_shape_interval(edges, counts, confidence=0.95):
         Edges of the bins, rising, in [0, inf]; the last may be inf. Gaps below the first edge were not
         recorded or left out.
     counts : array_like, shape (bins,), [dimensionless]
-        Gaps in each bin, whole numbers from 0, at least one in all.
+        Gaps in each bin, whole numbers in [0, 1e12], at least one in all.
     confidence : float, [dimensionless]
         Probability with which the interval covers the true shape, in the limit of many gaps; in (0, 1).
 
@@ -393,7 +400,7 @@ def weibull_shape_test(edges, counts, shape=1.0):
         Edges of the bins, rising, in [0, inf]; the last may be inf. Gaps below the first edge were not
         recorded or left out.
     counts : array_like, shape (bins,), [dimensionless]
-        Gaps in each bin, whole numbers from 0, at least one in all.
+        Gaps in each bin, whole numbers in [0, 1e12], at least one in all.
     shape : float, [dimensionless]
         The shape k_0 to test, in [0.02, 50]; 1 tests the exponential distribution.
 
@@ -492,7 +499,7 @@ class _Gaps:
 
 def _binned(edges, counts):
     """Check edges and counts of bins and return them as arrays."""
-    edges, counts = real("edges", edges), whole("counts", counts, low=0)
+    edges, counts = real("edges", edges), whole("counts", counts, 0, _MOST)
     if edges.ndim != 1 or edges.size < 3 or np.any(np.diff(edges[:-1]) <= 0.0) or edges[-1] <= edges[-2]:
         raise ValueError(f"edges = {reprlib.repr(edges.tolist())} does not rise; allowed: at least three "
                          "rising numbers on one axis")

@@ -508,3 +508,20 @@ def test_shapes_that_do_not_broadcast_are_named(function, keywords, first, secon
 @pytest.mark.parametrize("function, keywords", PLAIN)
 def test_scalars_give_floats_and_arrays_arrays(function, keywords):
     contract.assert_broadcasts(function, keywords)
+
+
+# --- the ends of float64
+
+
+@pytest.mark.parametrize("counts, mttfs, expected", [
+    ([10**6], [1e-320], 0.0), ([1, 2], 5e-324, 0.0), ([1], [5e-324], 5e-324), ([2, 0], [1e-323, 1e-300], 5e-324),
+    ([10**300], [1e-20], 1e-320), ([1e308, 1e308], [1e308, 1e308], 0.5), ([1e308, 1], [1e308, 1e-308], 1e-308),
+    ([4, 0], [np.inf, 5e-324], np.inf), ([1, 1e308], [1e308, np.inf], 1e308),
+])
+def test_mtbf_at_the_ends_of_float64(counts, mttfs, expected):
+    assert series_mtbf(counts, mttfs) == pytest.approx(expected, rel=1e-15, abs=0)
+
+
+def test_masked_counts_are_refused():
+    with pytest.raises(TypeError, match="^counts = .* is a masked array"):
+        series_mtbf(np.ma.array([8, 2], mask=[0, 1]), [1.0, 2.0])

@@ -327,8 +327,8 @@ def test_interval_that_nothing_bounds():
 RATIO = dict(failures=3, exposure=2.0, other_failures=4, other_exposure=5.0, confidence=0.9)
 RATES = dict(failures=3, exposure=2.0)
 LIKELIHOOD = dict(shape=1.5, scale=2.0)
-RANGES = dict(failures="whole numbers in [0, inf)", exposure="(0, inf)",
-              other_failures="whole numbers in [0, inf)", other_exposure="(0, inf)",
+RANGES = dict(failures="whole numbers in [0, 1e+12]", exposure="(0, inf)",
+              other_failures="whole numbers in [0, 1e+12]", other_exposure="(0, inf)",
               confidence="(0, 1)", shape="(0, inf)", scale="(0, inf)")
 
 
@@ -408,3 +408,50 @@ def test_bad_shapes_and_confidences_are_refused():
         weibull_shape_interval(EDGES, COUNTS, 1.0)
     with pytest.raises(ValueError, match="^shape = 50.0 takes powers of `edges` beyond float64"):
         weibull_fit([0.0, 1e-20, 2e-20, 1.0, 2.0], [1, 1, 1, 0], 50.0)
+
+
+# --- the ends of the domain
+
+
+def test_the_ratio_of_many_failures_has_the_normal_interval():
+    """For many failures the logarithm of the ratio is normal; what that leaves out falls with their root."""
+    for n, error in (1e8, 1e-4), (1e10, 1e-5), (1e12, 1e-6):
+        width = stats.norm.ppf(0.975) * np.sqrt(2.0 / n)
+        estimate, low, high = rate_ratio(n, 1.0, n, 1.0)
+        assert estimate == 1.0
+        assert [high - 1.0, 1.0 - low] == pytest.approx([np.expm1(width), -np.expm1(-width)], rel=error)
+
+
+@pytest.mark.parametrize("arguments, expected", [
+    ((0, 1e-308, 5, 1e308), (0.0, 0.0, np.inf)), ((5, 1e308, 0, 1e-308), (np.inf, 0.0, np.inf)),
+    ((0, 1e308, 5, 1e-308), (0.0, 0.0, 0.0)), ((5, 1e-308, 0, 1e308), (np.inf, np.inf, np.inf)),
+])
+def test_the_ratio_at_the_ends_of_float64(arguments, expected):
+    assert rate_ratio(*arguments) == expected
+
+
+def test_exposures_do_not_overflow():
+    small, large = (constant_rate_test([12, 30], [t, t]) for t in (1.0, 1e308))
+    assert large == small
+
+
+@pytest.mark.parametrize("call", [
+    lambda n: rate_ratio(n, 1.0, 3, 1.0), lambda n: constant_rate_test([n, n], 1.0),
+    lambda n: rate_ratio(3, 1.0, n, 1.0), lambda n: goodness_of_fit([n, n], [9.0, 9.0]),
+    lambda n: weibull_log_likelihood([0, 1, 2], [n, n], 1.0, 1.0), lambda n: weibull_fit([0, 1, 2], [n, n]),
+])
+@pytest.mark.parametrize("n", [1e12 + 1.0, 1e20, 1e308])
+def test_more_failures_than_have_digits_are_refused(call, n):
+    with pytest.raises(ValueError, match=r"; allowed: whole numbers in \[0, 1e\+12\]$"):
+        call(n)
+
+
+@pytest.mark.parametrize("name, call", [
+    ("failures", lambda a: rate_ratio(a, 1.0, 3, 1.0)), ("exposure", lambda a: constant_rate_test([1, 2], a)),
+    ("counts", lambda a: goodness_of_fit(a, [9.0, 9.0])), ("edges", lambda a: weibull_fit(a, [3])),
+    ("counts", lambda a: weibull_fit([0, 1, 2], a)),
+    ("shape", lambda a: weibull_log_likelihood([0, 1, 2], [3, 4], a, 1.0)),
+])
+def test_masked_arrays_are_refused(name, call):
+    with pytest.raises(TypeError, match=f"^{name} = .* is a masked array"):
+        call(np.ma.array([1.0, 2.0], mask=[0, 1]))
