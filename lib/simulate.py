@@ -113,7 +113,7 @@ def simulate(work, interval, write_time, gaps, restart_time=0.0, *, exposed_writ
     progress : callable, [dimensionless], optional
         Called as ``progress(fraction)`` with the share of runs done, after each block.
     max_failures : int, [dimensionless]
-        Failures in one run, >= 1, from which on the call gives up.
+        Failures in one run, >= 1, from which on the call gives up: a run of one less still passes.
 
     Returns
     -------
@@ -134,9 +134,9 @@ def simulate(work, interval, write_time, gaps, restart_time=0.0, *, exposed_writ
     With exponential gaps the mean is exactly ``work * lib.overhead.slowdown(...)`` where the work is a
     whole number of intervals (Theorems D-03 and D-20). chapters/beyond/simulation holds it, and with
     it Theorems D-40 to D-42 and D-45, against this function. With other gaps the mean tends for long
-    runs to ``work * lib.renewal.slowdown(...)`` (Theorem D-44 there). An interval that lacks no more than 1e-9 of its length counts
-    as complete, so that rounding decides nothing. Two calls that differ only in times share their
-    gaps, run by run: the difference of their wall times has a small error.
+    runs to ``work * lib.renewal.slowdown(...)`` (Theorem D-44 there). An interval that lacks no more
+    than 1e-9 of its length counts as complete, so that rounding decides nothing. Two calls that differ
+    only in times share their gaps, run by run: the difference of their wall times has a small error.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def two_levels(work, interval, every, write_times, gaps, restart_times=(0.0, 0.0
     progress : callable, [dimensionless], optional
         Called as ``progress(fraction)`` with the share of runs done, after each block.
     max_failures : int, [dimensionless]
-        Failures in one run, >= 1, from which on the call gives up.
+        Failures in one run, >= 1, from which on the call gives up: a run of one less still passes.
 
     Returns
     -------
@@ -320,7 +320,6 @@ class _OneLevel:
         complete, clock, open_runs, drawn = np.zeros(width), np.zeros(width), np.ones(width, bool), 0
         with np.errstate(all="ignore"):
             while open_runs.any():
-                _give_up(drawn, self.limit, complete[open_runs].min() / self.count)
                 gaps = _draw(self.gaps, rng, (_rows(drawn, width), width))
                 usable, intervals = self._usable(gaps, first=drawn == 0)
                 later = complete + intervals.sum(axis=0)
@@ -334,6 +333,10 @@ class _OneLevel:
                     failures[done] = drawn + at
                     wall[done] = _before(clock, gaps)[at, done] + needed[at, done]
                     open_runs[done] = False
+                if drawn + len(gaps) >= self.limit:
+                    late = open_runs | (failures >= self.limit)
+                    until = complete + intervals[: self.limit - drawn].sum(axis=0)
+                    _give_up(late, self.limit, until / self.count)
                 complete, clock, drawn = later, clock + gaps.sum(axis=0), drawn + len(gaps)
         wall += np.where(failures > 0, self.restart, 0.0) + self.pause + failures * self.pause_per_failure
         return wall, failures
@@ -383,12 +386,13 @@ class _TwoLevels:
         s = _State(width, [_Process(g, child, width) for g, child in zip(self.gaps, stream.spawn(2))])
         with np.errstate(all="ignore"):
             while s.open_runs.any():
-                _give_up(s.failures, self.limit, s.copies[s.open_runs].min() / self.copies)
                 rows = _rows(s.failures, width)
                 for process in s.processes:
                     process.prepare(rows, s.open_runs)
                 for _ in range(rows):
                     self._next_failure(s)
+                    if s.failures >= self.limit:
+                        _give_up(s.open_runs, self.limit, s.copies / self.copies)
         return s.wall, np.stack([s.light_at_end, s.heavy_at_end], axis=1)
 
     def _next_failure(self, s):
@@ -480,17 +484,18 @@ def _rows(drawn, width):
 def _draw(gaps, rng, size):
     """Return checked gaps; the full check, several passes over them, is for those that fail a short one."""
     drawn = gaps(rng, size)
-    if not (isinstance(drawn, np.ndarray) and drawn.dtype == np.float64):
+    if not (type(drawn) is np.ndarray and drawn.dtype == np.float64):
         drawn = real("gaps", drawn)
     if drawn.shape != size:
         raise ValueError(f"gaps returned the shape {drawn.shape}; allowed: the shape asked for, {size}")
     return drawn if drawn.min() >= 0.0 else real("gaps", drawn)
 
 
-def _give_up(failures, limit, share):
-    if failures >= limit:
-        raise RuntimeError(f"max_failures = {limit}: a run has not ended after {failures} failures, with "
-                           f"{share:.2%} of its work done; allow more or shorten `interval`")
+def _give_up(late, limit, shares):
+    """Refuse to go on where a run is late: one that failure number `limit` has struck before its end."""
+    if late.any():
+        raise RuntimeError(f"max_failures = {limit}: a run has not ended after {limit} failures, with "
+                           f"{shares[late].min():.2%} of its work done; allow more or shorten `interval`")
 
 
 def _source(name, gaps):

@@ -440,3 +440,35 @@ def test_integer_gaps_are_fine():
 def test_a_run_without_end_is_given_up(call):
     with pytest.raises(RuntimeError, match="max_failures = 1000: a run has not ended .* 0.00% of its work"):
         call(max_failures=1000)
+
+
+@pytest.mark.parametrize("call", [lambda **k: one(runs=300, **k),
+                                  lambda **k: two(runs=300, gaps=(MEAN_4, stats.expon(scale=9.0)), **k)])
+@pytest.mark.parametrize("work", [3.0, 60.0])
+def test_the_failures_of_a_run_are_bounded_exactly(call, work):
+    sample = call(work=work)
+    most = int(sample.failures.reshape(300, -1).sum(axis=1).max())
+    assert 1 <= most
+    assert np.array_equal(call(work=work, max_failures=most + 1).wall_times, sample.wall_times)
+    for limit in {1, 2, most - 1, most} - {0}:
+        with pytest.raises(RuntimeError, match=f"^max_failures = {limit}: .* not ended after {limit} failures, "):
+            call(work=work, max_failures=limit)
+
+
+def test_text_says_how_far_the_run_given_up_had_come():
+    """Gaps of 4 after a restart of 1: five intervals of 0.6 in each, the first six, of 100."""
+    for call in (lambda **k: one(work=50.0, interval=0.5, write_time=0.1, restart_time=1.0, gaps=every_4, **k),
+                 lambda **k: two(work=50.0, interval=0.5, every=1, write_times=(0.1, 0.0),
+                                 restart_times=(1.0, 1.0), gaps=(every_4, no_failure), **k)):
+        for limit, share in (1, "6.00"), (2, "11.00"), (9, "46.00"), (19, "96.00"):
+            with pytest.raises(RuntimeError, match=f"after {limit} failures, with {share}% of its work done; "
+                                                   "allow more or shorten `interval`$"):
+                call(max_failures=limit)
+        call(max_failures=20)
+
+
+@pytest.mark.parametrize("gaps", [lambda rng, size: np.ma.masked_less(rng.exponential(4.0, size), 0.1),
+                                  lambda rng, size: np.ma.array(np.full(size, 4.0))])
+def test_masked_gaps_are_refused(gaps):
+    with pytest.raises(TypeError, match="^gaps = .* is a masked array"):
+        one(gaps=gaps)
