@@ -218,7 +218,7 @@ def random_heads():
 
 
 def query_gradients(factor):
-    """Norms of the gradient for W_Q in each head, with one row of Q scaled: the row's share, and the whole."""
+    """Norms of the gradient for W_Q by head, with one row of Q scaled: the row's share, and the whole."""
     x, matrices, upstream = random_heads()
     alone = np.zeros_like(upstream)
     alone[:, 0] = upstream[:, 0]
@@ -245,7 +245,7 @@ def nan_gradient(x, upstream):
 
 @claim("B-53")
 def gradient_at_saturation():
-    """Median norms over a growing corruption: they would have to grow. Outside the format there is no number."""
+    """Median norms over a growing corruption: they would have to grow. Outside the format they are NaN."""
     mild = 16.0
     small_share, small_whole = (np.median(norm) for norm in over_clean(mild))
     share, whole = over_clean(FACTOR)

@@ -619,7 +619,7 @@ def spare_share():
 
 @claim("A-35")
 def impact_of_slow_replacement():
-    """Two readings of the impact, each for a few and for several days: the pool, or the nodes it leaves missing.
+    """Two readings of the impact, each for a few and several days: the pool, or the nodes it leaves missing.
 
     A pool sized for the mean of one day leaves what further days keep out.
     """
