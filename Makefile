@@ -4,9 +4,11 @@
 #   make claims   the ledger in the terminal                make check    do your numbers match the stored ones?
 #   make pdf      the report for print                      make help     every command
 
-# The first Python of 3.11 to 3.13 that answers; the environment script says so where there is none.
-PYTHON ?= $(or $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell \
+# The first Python of 3.11 to 3.13 that answers, the environment's own before others; the environment script says so
+# where there is none. Only a PYTHON given by hand replaces a complete environment made with another.
+PYTHON ?= $(or $(firstword $(foreach p,.venv/bin/python python3 python3.13 python3.12 python3.11,$(shell \
   $(p) -c 'import sys; sys.exit(not (3,11) <= sys.version_info[:2] <= (3,13))' 2>/dev/null && echo $(p)))),python3)
+CHOSEN := $(if $(filter command environment,$(origin PYTHON)),--python)
 RUN := .venv/bin/python
 PYTEST := $(RUN) -m pytest -q
 PORT ?= 8000
@@ -19,7 +21,7 @@ help:
 	@echo "#   make lock (new requirements.txt), make clean"
 
 env:
-	@$(PYTHON) tools/environment.py
+	@$(PYTHON) tools/environment.py $(CHOSEN)
 
 book: check-outputs site
 	@echo "book: done. Open _build/html/index.html, or run: make serve"
@@ -43,8 +45,7 @@ test: env
 
 serve: env
 	@test -f _build/html/index.html || $(MAKE) book
-	@echo "serve: http://127.0.0.1:$(PORT)/ (stop with Ctrl-C)"
-	@$(RUN) -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
+	@$(RUN) tools/serve.py $(PORT)
 
 refresh: env
 	@$(RUN) tools/refresh.py $(if $(ALL),--all)
