@@ -9,7 +9,7 @@ from pathlib import Path
 STATIC = Path(__file__).parent / "static"
 CHARTS = "scripts/charts.js"
 # A script is loaded where the page holds the text; the charts' one comes first, since the planner uses it.
-PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': "scripts/audit.js", 'id="planner"': "scripts/planner.js"}
+PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': "scripts/audit.js", 'id="planner-form"': "scripts/planner.js"}
 
 
 def write(app):

@@ -21,6 +21,8 @@ FIELDS = [
         ("part_1_mttf", "MTTF of a NIC", "h", 1, 1e12, ""),
         ("part_2_count", "power supplies per node", "", 0, 1e4, "w"),
         ("part_2_mttf", "MTTF of a power supply", "h", 1, 1e12, ""),
+        ("seen_failures", "or failures seen, of any kind", "", 1, 1e4, "we"),
+        ("seen_days", "… in so many days", "d", 0.001, 1e5, "e"),
         ("replacement_time", "time to replace a node", "h", 0, 1e5, ""),
     ]),
     ("training", [
@@ -29,28 +31,32 @@ FIELDS = [
         ("bandwidth", "write bandwidth", "bytes/s", 1, 1e18, ""),
         ("write_time", "or the write time", "s", 1e-6, 1e7, "e"),
         ("restart_time", "restart time", "s", 0, 1e7, ""),
+        ("step_time", "time of a step", "s", 1e-6, 1e7, "e"),
         ("useful_days", "useful time", "d", 0.001, 1e5, ""),
         ("price", "price of a GPU-hour", "money", 0, 1e6, ""),
     ]),
 ]
-# key, label, and the formula or formulas, each with the page and anchor that derive it
+# key, label, and the formula with the page and anchor that derive it; two where it depends on what a failure can strike
+SLOWDOWN = {"exposed": ("e^(R/M) (e^((τ+δ)/M) − 1) M/τ", "foundations/daly", "thm-d-20"),
+            "protected": ("((M + R)(e^(τ/M) − 1) + δ)/τ", "scaling/general_model", "thm-d-03")}
 RESULTS = [
-    ("mtbf", "MTBF of the cluster", [("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30")]),
-    ("write", "write time", [("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size")]),
-    ("interval", "best interval", [("M (1 + W₀((x − 1)/e))", "beyond/one_kernel", "thm-d-40")]),
-    ("young", "… by Young", [("√(2 δ M)", "scaling/background", "thm-d-01")]),
-    ("daly", "… by Daly 2006", [("third-order series", "foundations/daly", "thm-d-22")]),
-    ("lost", "lost at the best interval", [
-        ("exposed: slowdown e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
-        ("work only: slowdown (1 + R/M) eᵘ", "beyond/one_kernel", "thm-d-45")]),
-    ("wall", "expected wall time", [("useful time × slowdown", "scaling/general_model", "thm-d-03")]),
-    ("cost", "cost of the loss", [("GPU-hours lost × price", "foundations/recovery", "b3-goodput")]),
-    ("wrong", "an interval twice as long costs", [("slowdown(2τ) − slowdown(τ)", "scaling/background", "thm-d-02")]),
-    ("none", "chance of no failure in the useful time", [("exp(−T/M)", "foundations/failure_probability", "thm-d-31")]),
-    ("failures", "failures expected", [
-        ("exposed: wall time / M", "foundations/failure_probability", "thm-d-31"),
-        ("work only: useful time × (eᵘ − 1)/(u M)", "scaling/general_model", "thm-d-03")]),
-    ("spares", "spares for 99.9 % of the time", [("Poisson quantile", "scaling/spares", "thm-d-13")]),
+    ("mtbf", "MTBF of the cluster M", ("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30")),
+    ("limits", "its 95 % limits", ("Garwood's limits of a count", "reference/library", "lib.failures.mttf_interval")),
+    ("write", "write time δ", ("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size")),
+    ("interval", "best interval", {"exposed": ("M u, u = 1 + W₀(−e^(−1−δ/M))", "foundations/daly", "thm-d-20"),
+                                   "protected": ("M u, u = 1 + W₀((δ/(M+R) − 1)/e)", "scaling/general_model", "thm-d-04")}),
+    ("young", "… by Young", ("√(2 δ M)", "scaling/background", "thm-d-01")),
+    ("daly", "… by Daly 2006", ("third-order series", "foundations/daly", "thm-d-22")),
+    ("near", "at most 1 % more wall time with an interval of", SLOWDOWN),
+    ("lost", "lost at the best interval", {"exposed": ("slowdown e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
+                                           "protected": ("slowdown (1 + R/M) eᵘ", "beyond/one_kernel", "thm-d-45")}),
+    ("wall", "expected wall time", SLOWDOWN),
+    ("cost", "cost of the loss", ("GPU-hours lost × price", "foundations/recovery", "b3-goodput")),
+    ("wrong", "an interval twice as long costs", SLOWDOWN),
+    ("none", "chance of no failure in the useful time T", ("e^(−T/M)", "foundations/failure_probability", "thm-d-31")),
+    ("failures", "failures expected", {"exposed": ("wall time / M", "foundations/failure_probability", "thm-d-31"),
+                                       "protected": ("T (eᵘ − 1)/(u M)", "scaling/general_model", "thm-d-03")}),
+    ("spares", "spares for 99.9 % of the time", ("Poisson quantile", "scaling/spares", "thm-d-13")),
 ]
 
 
@@ -64,10 +70,11 @@ class Planner(SphinxDirective):
                          for title, fields in FIELDS)
         results = "".join(self._result(*r) for r in RESULTS)
         html = (
-            f'<form id="planner" class="planner" novalidate>\n<script type="application/json">{json.dumps(presets)}</script>\n'
+            f'<form id="planner-form" class="planner" novalidate>\n<script type="application/json">{json.dumps(presets)}</script>\n'
             f'<div class="planner-presets" role="group" aria-label="Examples">{buttons}</div>\n'
             f'<div class="planner-inputs">{inputs}</div>\n'
             f'<table class="planner-results" aria-live="polite"><caption>The plan</caption><tbody>{results}</tbody></table>\n'
+            '<p class="planner-symbols">R restart time, τ interval, u best interval in units of M.</p>\n'
             '<div class="book-chart" id="planner-chart" role="group" aria-label="Lost time against interval">'
             '<script type="application/json">{}</script><div class="book-chart-view"></div>\n'
             '<details class="book-chart-table"><summary>Numbers of this chart</summary><table><thead><tr><th scope="col">interval</th>'
@@ -76,11 +83,14 @@ class Planner(SphinxDirective):
             "<noscript>The planner needs JavaScript. The same results come from <code>lib</code> in Python.</noscript>")
         return [nodes.raw("", html, format="html")]
 
-    def _result(self, key, label, formulas):
-        links = "<br>".join(f'<a href="{page_uri(self.env.docname, page)}#{anchor}">{formula}</a>'
-                            for formula, page, anchor in formulas)
+    def _result(self, key, label, formula):
+        links = ("".join(f'<span data-for="{writes}">{self._link(*each)}</span>' for writes, each in formula.items())
+                 if isinstance(formula, dict) else self._link(*formula))
         return (f'<tr><th scope="row">{label}</th><td data-out="{key}"></td>'
                 f'<td class="planner-formula">{links}</td></tr>')
+
+    def _link(self, formula, page, anchor):
+        return f'<a href="{page_uri(self.env.docname, page)}#{anchor}">{formula}</a>'
 
 
 def _field(field):
@@ -110,7 +120,7 @@ def _presets():
     bytes_b = inputs["weight_bytes"] + inputs["master_bytes"] + 2 * inputs["moment_bytes"]
     common = dict(gpus_per_node=inputs["node_gpus"], gpu_mttf=inputs["gpu_mttf"], gpu_fit="", part_1_mttf=mttf["NIC"],
                   part_2_mttf=mttf["PSU"], replacement_time=inputs["replacement_time"], write_time="", price=2,
-                  writes="exposed")
+                  step_time="", seen_failures="", seen_days="", writes="exposed")
     parts = dict(part_1_count=inputs["node_nics"], part_2_count=inputs["node_psus"])
     return {
         "Llama 3.1 405B": {**common, "gpus": inputs["llama_gpus"], "part_1_count": 0, "part_2_count": 0,

@@ -73,11 +73,50 @@
     return k;
   }
 
+  // Pr(X <= n) or Pr(X >= n) for a Poisson count: its terms are added up from n away from the mean.
+  function poissonTail(n, mean, step) {
+    let term = Math.exp(n * Math.log(mean) - mean - logFactorial(n)), sum = 0;
+    for (let k = n; k >= 0 && term > 1e-18 * sum; k += step) { sum += term; term *= step > 0 ? mean / (k + 1) : k / mean; }
+    return sum;
+  }
+
+  // Where a function changes its sign between two positive ends, by halving their ratio.
+  function crossing(f, low, high) {
+    const below = f(low) < 0;
+    for (let i = 0; i < 100; i++) {
+      const middle = Math.sqrt(low) * Math.sqrt(high);
+      if ((f(middle) < 0) === below) low = middle; else high = middle;
+    }
+    return low;
+  }
+
+  // Garwood's 95 % limits of an MTBF from failures seen in a time.
+  function limits(failures, time) {
+    const least = crossing((m) => poissonTail(failures, m, 1) - 0.025, 1e-3 * failures, failures);
+    const most = crossing((m) => poissonTail(failures, m, -1) - 0.025, failures, failures + 8 * Math.sqrt(failures) + 8);
+    return [time / most, time / least];
+  }
+
+  // The intervals at which the wall time is `more` times the least.
+  function band(interval, least, more, slow) {
+    if (!(interval > 0 && Number.isFinite(least))) return [NaN, NaN];
+    const excess = (t) => slow(t) - more * least;
+    let low = interval, high = interval;
+    while (excess(low) < 0) low /= 2;
+    while (excess(high) < 0) high *= 2;
+    return [crossing(excess, low, interval), crossing(excess, interval, high)];
+  }
+
+  function failureRate(p) {
+    if (p.seen_failures > 0) return p.seen_failures / (p.seen_days * DAY);
+    const gpuMttf = p.gpu_fit > 0 ? 1e9 / p.gpu_fit : p.gpu_mttf;
+    const parts = [[p.gpus_per_node, gpuMttf], [p.part_1_count, p.part_1_mttf], [p.part_2_count, p.part_2_mttf]];
+    const nodeRate = parts.reduce((sum, [count, mttf]) => sum + (count > 0 ? count / (mttf * HOUR) : 0), 0);
+    return p.gpus / p.gpus_per_node * nodeRate;
+  }
+
   function plan(p) {
-    const gpuMttf = (p.gpu_fit > 0 ? 1e9 / p.gpu_fit : p.gpu_mttf) * HOUR;
-    const nodeRate = p.gpus_per_node / gpuMttf
-      + (p.part_1_count / p.part_1_mttf + p.part_2_count / p.part_2_mttf) / HOUR;
-    const nodes = p.gpus / p.gpus_per_node, rate = nodes * nodeRate, mtbf = 1 / rate;
+    const rate = failureRate(p), mtbf = 1 / rate;
     const write = p.write_time > 0 ? p.write_time : p.parameters * p.bytes_per_parameter / p.bandwidth;
     const exposed = p.writes === "exposed", restart = p.restart_time;
     const interval = optimal(write, mtbf, restart, exposed);
@@ -87,7 +126,11 @@
     // Protected writes: the failure clock runs only while the training computes, e^u - 1 failures per interval.
     const failures = exposed ? useful * slow / mtbf
       : useful / mtbf * (interval > 0 ? Math.expm1(interval / mtbf) / (interval / mtbf) : 1);
+    const seen = p.seen_failures > 0 ? limits(p.seen_failures, p.seen_days * DAY) : [NaN, NaN];
+    const near = band(interval, slow, 1.01, (t) => slowdown(t, write, mtbf, restart, exposed));
     return {
+      mtbf_low: seen[0], mtbf_high: seen[1], interval_low: optimal(write, seen[0], restart, exposed),
+      interval_high: optimal(write, seen[1], restart, exposed), near_low: near[0], near_high: near[1],
       mtbf, write, interval, young: young(write, mtbf), daly: daly(write, mtbf), slowdown: slow,
       lost_of_wall: 1 - 1 / slow, wall_days: p.useful_days * slow, lost_cost: gpuHours * (slow - 1) * p.price,
       wrong_cost: gpuHours * (wrong - slow) * p.price, wrong_days: p.useful_days * (wrong - slow),
@@ -100,22 +143,28 @@
 
   // --- the form
 
-  const form = document.getElementById("planner");
+  const form = document.getElementById("planner-form");
   if (!form) return;
   const presets = JSON.parse(form.querySelector("script[type='application/json']").textContent);
   const fields = [...form.querySelectorAll("[name]")];
   const out = (name) => form.querySelector(`[data-out="${name}"]`);
 
-  function time(seconds) {
-    for (const [size, unit] of [[DAY, "d"], [HOUR, "h"], [60, "min"]]) if (seconds >= 2 * size) return `${sig(seconds / size)} ${unit}`;
-    return `${sig(seconds)} s`;
-  }
-
-  function sig(value) {
+  function sig(value, unit = "") {
     if (Number.isNaN(value)) return "cannot be computed here";
     if (!Number.isFinite(value)) return "beyond any number";
-    if (Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-3)) return value.toExponential(2);
-    return value.toLocaleString("en", {maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : 3, maximumFractionDigits: 6});
+    const large = Math.abs(value) >= 1e7 || (value !== 0 && Math.abs(value) < 1e-3);
+    return (large ? value.toExponential(2) : value.toLocaleString("en", {
+      maximumSignificantDigits: Math.abs(value) >= 1000 ? 6 : 3, maximumFractionDigits: 6})) + unit;
+  }
+
+  function time(seconds) {
+    for (const [size, unit] of [[DAY, " d"], [HOUR, " h"], [60, " min"]]) if (seconds >= 2 * size) return sig(seconds / size, unit);
+    return sig(seconds, " s");
+  }
+
+  // Money and counts to the unit, small ones with a fraction.
+  function count(value) {
+    return Number.isFinite(value) && value >= 100 ? value.toLocaleString("en", {maximumFractionDigits: 0}) : sig(value);
   }
 
   // A field with what is wrong beside it; null where its value is good.
@@ -125,21 +174,39 @@
     const low = Number(field.dataset.low), high = Number(field.dataset.high), open = field.dataset.open === "1";
     const range = `allowed: ${open ? "above" : "from"} ${low}${Number.isFinite(high) ? ` to ${high}` : ""}`;
     if (text === "" && field.dataset.optional) return null;
-    if (text === "" || !Number.isFinite(value)) return `${text === "" ? "nothing" : `"${text}"`} is not a number; ${range}`;
+    if (text === "" || !Number.isFinite(value)) return `${text === "" ? "nothing" : `"${text}"`} is not a number (write 1234.5 or 1.2e3, no separators); ${range}`;
     if (value < low || (open && value === low) || value > high) return `${text} is outside the range; ${range}`;
     if (field.dataset.whole && !Number.isInteger(value)) return `${text} is not a whole number; ${range}`;
     return null;
   }
 
+  // Fields that another field makes idle.
+  function idleFields() {
+    const value = (name) => Number(form.elements[name].value), names = [];
+    if (value("seen_failures") > 0) names.push("gpu_mttf", "gpu_fit", "part_1_count", "part_1_mttf", "part_2_count", "part_2_mttf");
+    if (value("gpu_fit") > 0) names.push("gpu_mttf");
+    if (value("write_time") > 0) names.push("parameters", "bytes_per_parameter", "bandwidth");
+    for (const part of ["part_1", "part_2"]) if (value(`${part}_count`) === 0) names.push(`${part}_mttf`);
+    return names;
+  }
+
   function read() {
-    const p = {};
+    const p = {}, unused = idleFields();
     let good = true;
     for (const field of fields) {
-      const wrong = fault(field), note = document.getElementById(`${field.id}-error`);
-      if (note) note.textContent = wrong || "";
+      const idle = unused.includes(field.name), note = document.getElementById(`${field.id}-error`);
+      const wrong = idle ? null : fault(field);
+      if (note) note.textContent = wrong || (idle ? "not used" : "");
       field.setAttribute("aria-invalid", wrong ? "true" : "false");
+      field.parentElement.classList.toggle("planner-idle", idle);
       good = good && !wrong;
       p[field.name] = field.tagName === "SELECT" ? field.value : Number(field.value);
+    }
+    if (good && (p.seen_failures > 0) !== (p.seen_days > 0)) {
+      const name = p.seen_failures > 0 ? "seen_days" : "seen_failures";
+      document.getElementById(`p-${name}-error`).textContent = "failures and days are needed together";
+      document.getElementById(`p-${name}`).setAttribute("aria-invalid", "true");
+      good = false;
     }
     if (good && p.gpus % p.gpus_per_node !== 0) {
       document.getElementById("p-gpus-error").textContent = `${p.gpus} is not a multiple of the ${p.gpus_per_node} GPUs per node`;
@@ -150,14 +217,19 @@
   }
 
   function show(p) {
-    const r = plan(p), percent = (share) => `${sig(100 * share)} %`, money = (x) => sig(Math.round(x));
+    const r = plan(p), percent = (share) => sig(100 * share, " %");
+    const steps = p.step_time > 0 ? ` = ${count(Math.max(1, Math.round(r.interval / p.step_time)))} steps` : "";
     const texts = {
-      mtbf: time(r.mtbf), write: time(r.write), interval: time(r.interval), young: time(r.young), daly: time(r.daly),
+      mtbf: time(r.mtbf), write: time(r.write), interval: time(r.interval) + steps, young: time(r.young), daly: time(r.daly),
+      limits: p.seen_failures > 0 ? `${time(r.mtbf_low)} to ${time(r.mtbf_high)}; interval ${time(r.interval_low)} to ${time(r.interval_high)}`
+        : "– (enter failures seen)",
+      near: `${time(r.near_low)} to ${time(r.near_high)}`,
       lost: `${percent(r.lost_of_wall)} of wall time (${percent(r.slowdown - 1)} of useful time)`,
-      wall: `${sig(r.wall_days)} d`, cost: money(r.lost_cost), wrong: `${money(r.wrong_cost)} and ${sig(r.wrong_days)} d`,
-      none: percent(r.no_failure), failures: sig(r.failures), spares: `${sig(r.spares)} nodes`,
+      wall: sig(r.wall_days, " d"), cost: count(r.lost_cost), wrong: `${count(r.wrong_cost)} and ${sig(r.wrong_days, " d")}`,
+      none: percent(r.no_failure), failures: count(r.failures), spares: `${count(r.spares)} ${r.spares === 1 ? "node" : "nodes"}`,
     };
     for (const [name, text] of Object.entries(texts)) out(name).textContent = text;
+    form.dataset.writes = p.writes;
     out("python").textContent = python(p, r);
     chart(p, r);
   }
@@ -166,24 +238,29 @@
     const exposed = p.writes === "exposed" ? "True" : "False";
     const gpu = p.gpu_fit > 0 ? `mttf_from_fit(${p.gpu_fit})` : p.gpu_mttf;
     const write = p.write_time > 0 ? p.write_time : `${p.parameters} * ${p.bytes_per_parameter} / ${p.bandwidth}`;
+    const nodes = p.gpus / p.gpus_per_node;
+    const parts = [[p.gpus_per_node, gpu], [p.part_1_count, p.part_1_mttf], [p.part_2_count, p.part_2_mttf]].filter(([n]) => n > 0);
+    const mtbf = p.seen_failures > 0 ? `mtbf, low, high = mttf_interval(${p.seen_failures}, 86400 * ${p.seen_days})  # s, with 95 % limits`
+      : `counts, mttfs_h = [${parts.map(([n]) => n).join(", ")}], [${parts.map(([, h]) => h).join(", ")}]
+mtbf = cluster_mtbf(3600 * series_mtbf(counts, mttfs_h), ${nodes})  # s`;
     return `from math import exp
 
-from lib.failures import cluster_mtbf, mttf_from_fit, series_mtbf, spare_pool
+from lib.failures import cluster_mtbf, mttf_from_fit, mttf_interval, series_mtbf, spare_pool
 from lib.intervals import daly, optimal, young
 from lib.overhead import optimal_slowdown, slowdown
 
-counts, mttfs_h = [${p.gpus_per_node}, ${p.part_1_count}, ${p.part_2_count}], [${gpu}, ${p.part_1_mttf}, ${p.part_2_mttf}]
-mtbf = cluster_mtbf(3600 * series_mtbf(counts, mttfs_h), ${p.gpus / p.gpus_per_node})  # s
+${mtbf}
 write_time = ${write}  # s
 restart_time, useful_days = ${p.restart_time}, ${p.useful_days}  # s, d
 interval = optimal(write_time, mtbf, restart_time, exposed_writes=${exposed})
 slow = optimal_slowdown(write_time, mtbf, restart_time, exposed_writes=${exposed})
 wrong = slowdown(2 * interval, write_time, mtbf, restart_time, exposed_writes=${exposed})
+print(f"MTBF {mtbf / 3600:.6g} h, write time {write_time:.6g} s")
 print(f"interval {interval:.6g} s (Young {young(write_time, mtbf):.6g}, Daly {daly(write_time, mtbf):.6g})")
 print(f"wall time {useful_days * slow:.6g} d, lost {100 * (1 - 1 / slow):.4g} % of it")
 print(f"cost of the loss {${p.gpus} * useful_days * 24 * (slow - 1) * ${p.price}:.6g}")
-print(f"twice the interval costs {${p.gpus} * useful_days * 24 * (wrong - slow) * ${p.price}:.6g} more")
-print(f"no failure: {exp(-useful_days * 86400 / mtbf):.4g}")
+print(f"twice the interval costs {${p.gpus} * useful_days * 24 * (wrong - slow) * ${p.price}:.6g} and {useful_days * (wrong - slow):.4g} d more")
+print(f"no failure: {100 * exp(-useful_days * 86400 / mtbf):.3g} %")
 print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999):.0f}")`;
   }
 
@@ -213,6 +290,8 @@ print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999
   function update() {
     const p = read();
     form.classList.toggle("planner-invalid", !p);
+    form.classList.toggle("planner-empty", !p && !out("interval").textContent);
+    form.querySelector("[data-copy]").disabled = !p;
     if (!p) return;
     show(p);
     history.replaceState(null, "", `?${new URLSearchParams(fields.map((f) => [f.name, f.value]))}`);
@@ -231,8 +310,9 @@ print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999
   form.addEventListener("input", update);
   form.addEventListener("submit", (event) => event.preventDefault());
   form.querySelector("[data-copy]").addEventListener("click", async (event) => {
-    await navigator.clipboard.writeText(out("python").textContent);
-    event.target.textContent = "Copied";
+    if (navigator.clipboard) await navigator.clipboard.writeText(out("python").textContent);
+    else getSelection().selectAllChildren(out("python")); // a page that came without encryption has no clipboard
+    event.target.textContent = navigator.clipboard ? "Copied" : "Selected: now copy";
     setTimeout(() => { event.target.textContent = "Copy as Python"; }, 2000);
   });
   const given = Object.fromEntries(new URLSearchParams(location.search));
