@@ -11,6 +11,8 @@ import pytest
 CHAPTERS = Path(__file__).parents[1] / "chapters"
 NOTEBOOKS = sorted(p for p in CHAPTERS.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
 SOURCES = sorted(p for p in CHAPTERS.rglob("*.md") if "\nkernelspec:" in p.read_text("utf8")[:600])
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+WIDEST = 84  # characters that fit into the column of the text in a window of 1280 pixels
 
 
 def name(path):
@@ -60,6 +62,17 @@ def test_cells_are_short(source):
     lengths = [len(c.source.strip().splitlines()) for c in code_cells(source)[1:]]  # the first finds the clone
     assert max(lengths) <= 25
     assert statistics.median(lengths) <= 8
+
+
+def test_nothing_visible_scrolls_sideways(source):
+    """Neither code that is shown nor what it prints."""
+    lines = []
+    for cell in code_cells(source):
+        tags = set(cell.metadata.get("tags", []))
+        lines += [] if tags & FOLDED else cell.source.splitlines()
+        if not tags & {"remove-cell", "remove-output"}:
+            lines += [line for o in cell.outputs for line in o.get("text", "").splitlines()]
+    assert not [line for line in lines if len(line) > WIDEST]
 
 
 def test_long_functions_belong_to_lib(source):
