@@ -12,16 +12,18 @@ def add(app, pagename, templatename, context, doctree):
     if "body" not in context:
         return
     if str(context.get("page_source_suffix", "")).endswith(".ipynb"):
-        context["body"] += _box(pagename, meta.title(context))
-    if address := site.address(pagename):
-        context["body"] = cite.with_addresses(context["body"], address)
+        context["body"] += _box(pagename, meta.title(context), pagename == app.config.root_doc)
+    if site.address():
+        context["body"] = cite.with_addresses(context["body"], pagename, site.address)
 
 
-def _box(pagename, title):
+def _box(pagename, title, whole):
+    """The landing page stands for the whole report."""
+    what, executed = ("report", "every chapter") if whole else ("chapter", "this chapter")
     key = pagename.replace("/", "-").replace("_", "-")
+    cited = cite.disclosure(what, "", cite.REPORT) if whole else cite.disclosure(what, key, title)
     return (
-        '<aside class="chapter-box" aria-label="Reproduce and cite this chapter">\n'
-        "<p><strong>Reproduce.</strong> <code>make book</code> in a clone re-executes this chapter and compares every "
+        f'<aside class="chapter-box" aria-label="Reproduce and cite this {what}">\n'
+        f"<p><strong>Reproduce.</strong> <code>make book</code> in a clone re-executes {executed} and compares every "
         f"output with the stored one. <code>.venv/bin/python tools/refresh.py chapters/{escape(pagename)}.md</code> "
-        "executes it alone. The button at the top of the page downloads it as a notebook.</p>\n"
-        f"{cite.disclosure('chapter', key, title)}\n</aside>\n")
+        f"executes this page alone. The button at the top of the page downloads it as a notebook.</p>\n{cited}\n</aside>\n")

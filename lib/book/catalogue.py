@@ -47,7 +47,8 @@ class Derivations(SphinxDirective):
         evaluated = EVALUATED.format(f"<code>{record['implements']}</code>") if record["implements"] else ""
         return (f'<p>Checks that passed: {len(record["checks"])}. <a href="{checks}">See them</a>. {evaluated}</p>\n'
                 f"<details><summary>LaTeX and SymPy</summary><pre>{latex}</pre><pre>{srepr}</pre></details>\n"
-                + cite.disclosure("derivation", records.key(record), record["title"], records.part(record)))
+                + cite.disclosure("derivation", records.key(record), record["title"], records.part(record),
+                                  anchor, record["chapter"]))
 
     def _print(self, record):
         evaluated = EVALUATED.format(record["implements"]) if record["implements"] else ""

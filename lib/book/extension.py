@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 from lib.book import (access, assets, boxes, card, catalogue, finding, meta, planner, printing, records,
@@ -50,13 +51,14 @@ def repository_address(app, page, source):
 
 
 def export_records(app, exception):
-    """Write claims.json and derivations.json beside the pages."""
+    """Write claims.json and derivations.json beside the pages, and put the citation file there."""
     if exception or app.builder.format != "html":
         return
     from lib import claims
 
     _write(app, "claims.json", claims.as_json())
     _write(app, "derivations.json", records.gather(CHAPTERS))
+    shutil.copy(CHAPTERS.parent / "CITATION.cff", app.outdir)
 
 
 def _write(app, name, content):

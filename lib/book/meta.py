@@ -17,7 +17,8 @@ LONGEST = 200  # characters of a description
 
 
 def add(app, pagename, templatename, context, doctree):
-    tags = _tags(pagename, title(context) or cite.REPORT, description(doctree))
+    name = title(context) if pagename != app.config.root_doc else ""
+    tags = _tags(pagename, name or cite.REPORT, description(doctree))
     context["metatags"] = context.get("metatags", "") + tags
 
 
@@ -39,10 +40,12 @@ def _tags(pagename, name, about):
     date, page = CITATION["date-released"], site.address(pagename)
     named = {"description": about, "twitter:card": "summary_large_image" if page else "summary",
              "citation_title": name, "citation_author": cite.AUTHORS,
-             "citation_publication_date": f"{date:%Y/%m/%d}", "citation_inbook_title": cite.REPORT,
+             "citation_publication_date": f"{date:%Y/%m/%d}",
              "citation_publisher": cite.REPORT, "citation_language": "en",
              "DC.title": name, "DC.creator": cite.AUTHORS, "DC.date": f"{date}", "DC.publisher": cite.REPORT,
              "DC.type": "Text", "DC.language": "en", "DC.rights": "CC BY 4.0"}
+    if name != cite.REPORT:
+        named["citation_inbook_title"] = cite.REPORT
     shared = {"og:type": "article", "og:site_name": cite.REPORT, "og:title": name, "og:description": about}
     if page:
         picture = f"{site.address()}/_static/{card.NAME}"
