@@ -52,8 +52,11 @@ def test_every_claim_and_derivation_is_an_entry_of_the_search(site):
     derivations = json.loads(read(site, "derivations.json"))
     assert len(derivations) > 20
     for wanted in [c.id for c in claims.load()] + [d["id"] for d in derivations]:
-        (number, anchor, main), = index["indexentries"][wanted.lower()]
-        assert main and f' id="{anchor}"' in read(site, f"{index['docnames'][number]}.html"), wanted
+        places = index["indexentries"][wanted.lower()]  # its own place, and the other pages that show it
+        assert sum(main for _, _, main in places) == 1, wanted
+        assert len({number for number, _, _ in places}) == len(places), wanted
+        for number, anchor, _ in places:
+            assert f' id="{anchor}"' in read(site, f"{index['docnames'][number]}.html"), (wanted, anchor)
 
 
 @pytest.mark.parametrize(("query", "target"), [
@@ -68,6 +71,46 @@ def test_search_finds_ids(address, browser, query, target):
     page.wait_for_url(f"**/{target}")
     assert page.locator(f"#{target.split('#')[1]}").is_visible()
     page.close()
+
+
+def results(browser, address, query):
+    """Return the address and the text of each result, and what is marked in all of them."""
+    page = visit(browser, f"{address}search.html?q={query}", [])
+    page.wait_for_function("() => document.querySelector('.search-summary').textContent.includes('finished')")
+    page.wait_for_function("() => [...document.querySelectorAll('#search-results li')].every(e => e.querySelector('p, span'))")
+    found = page.evaluate("""() => [...document.querySelectorAll('#search-results li')].map(e =>
+        [e.querySelector('a').getAttribute('href'), (e.querySelector('p.context') || {textContent: ''}).textContent])""")
+    marked = page.evaluate("() => [...document.querySelectorAll('.highlighted')].map(e => e.textContent)")
+    page.close()
+    return found, marked
+
+
+def test_a_claim_is_found_in_the_audit_first_and_then_where_it_is_discussed(address, browser):
+    found, marked = results(browser, address, "A-28")
+    assert found[0][0] == "reference/audit.html#claim-a-28"
+    assert any(place.startswith("scaling/model_size.html#") for place, _ in found[1:])
+    assert all("A-28" in text for _, text in found)
+    assert set(marked) == {"A-28"}  # the id as a whole, not each letter of it
+
+
+def test_a_derivation_is_found_at_its_theorem_and_in_the_list(address, browser):
+    found, marked = results(browser, address, "D-04")
+    assert [place for place, _ in found][0] == "scaling/general_model.html#thm-d-04"
+    assert "reference/derivations.html#entry-d-04" in dict(found) and set(marked) == {"D-04"}
+
+
+def test_excerpts_begin_with_the_text_of_the_page(address, browser):
+    found, marked = results(browser, address, "flatness")
+    assert found and not [text for _, text in found if re.search(r"\.ipynb|\.md|\.pdf|Contents", text[:40])]
+    assert {word.lower() for word in marked} == {"flatness"}
+
+
+def test_the_magnifier_stands_beside_the_words(address, browser):
+    page = visit(browser, f"{address}search.html?q=D-04", [])
+    icon, field = (page.locator(f".bd-search-container form {part}").bounding_box() for part in ("i", "input"))
+    inset = page.locator(".bd-search-container form input").evaluate("e => parseFloat(getComputedStyle(e).paddingLeft)")
+    page.close()
+    assert icon["width"] > 0 and icon["x"] + icon["width"] <= field["x"] + inset
 
 
 class WithNotFoundPage(Quiet):

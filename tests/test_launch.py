@@ -8,7 +8,7 @@ import pytest
 from tests.building import ROOT, build
 
 pytestmark = pytest.mark.xdist_group("site")
-REPOSITORY = "https://github.com/example/report"
+REPOSITORY, SITE = "https://github.com/example/report", "https://example.org/report"
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def pages(tmp_path_factory):
     out = tmp_path_factory.mktemp("launch")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REPOSITORY_URL", REPOSITORY)
-        patch.setenv("SITE_URL", "https://example.org/report")
+        patch.setenv("SITE_URL", SITE)
         result = build(out)
     assert result.returncode == 0, result.stdout[-3000:]
     site = out / "_build" / "html"
@@ -43,7 +43,27 @@ def test_binder_takes_a_python_that_the_lock_is_made_for():
     assert name == "python" and (3, 11) <= (int(major), int(minor)) <= (3, 13)
 
 
-def test_a_derivation_is_cited_with_its_address(pages):
-    text = pages["scaling/background.html"]
-    assert "url = {https://example.org/report/scaling/background.html#d-01}" in text
-    assert "url = {https://example.org/report/scaling/background.html}" in text
+def addresses(text, form):
+    """Return {what is cited: its address} of the plain or BibTeX citations of a page."""
+    boxes = re.findall(rf'<pre class="cite-{form}"[^>]*>([^<]*)</pre>', text)
+    pattern = {"plain": r"^(.*) (https://\S+)$", "bibtex": r"^@misc\{([\w-]+),.*url = \{(\S+)\}\n\}$"}[form]
+    return dict(re.search(pattern, box, re.S).groups() for box in boxes)
+
+
+def test_a_derivation_has_one_address_in_every_citation(pages):
+    listed = {form: addresses(pages["reference/derivations.html"], form) for form in ("plain", "bibtex")}
+    assert listed["bibtex"]["failures-checkpoints-d20"] == f"{SITE}/foundations/daly.html#d-20"
+    found = {}
+    for name, text in pages.items():
+        here = addresses(text, "bibtex")
+        if name != "reference/derivations.html":
+            found |= here
+        assert list(addresses(text, "plain").values()) == list(here.values()), name
+    assert set(listed["bibtex"]) < set(found)
+    assert all(found[key] == url for key, url in listed["bibtex"].items())
+
+
+def test_a_chapter_and_the_report_are_cited_with_their_addresses(pages):
+    assert addresses(pages["scaling/background.html"], "bibtex")[
+        "failures-checkpoints-scaling-background"] == f"{SITE}/scaling/background.html"
+    assert addresses(pages["index.html"], "bibtex") == {"failures-checkpoints": f"{SITE}/index.html"}

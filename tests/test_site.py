@@ -95,6 +95,33 @@ def test_exports_are_there(site):
     assert {d["id"] for d in derivations} >= {"D-01", "D-02", "D-03", "D-04", "D-05", "D-06"}
 
 
+# Elements that look the same with the focus as without it.
+UNMARKED = """() => {
+  const ring = e => { const s = getComputedStyle(e); return [s.outlineStyle, s.outlineWidth, s.boxShadow].join(); };
+  const look = e => ring(e) + ring(e.parentElement);
+  const stops = document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]');
+  return [...stops].filter(e => {
+    const before = look(e);
+    e.focus();
+    return document.activeElement === e && look(e) === before;
+  }).map(e => e.outerHTML.slice(0, 80)); }"""
+
+
+@pytest.mark.parametrize("name", ["index.html", "scaling/background.html", "reference/audit.html", "search.html?q=write"])
+def test_the_keyboard_s_place_can_be_seen(address, browser, name):
+    page = visit(browser, address + name, [])
+    page.emulate_media(reduced_motion="reduce")  # so that no ring fades in
+    page.keyboard.press("Tab")  # so that the browser takes the reader for one who uses the keyboard
+    page.evaluate("document.activeElement.blur()")
+    unmarked = page.evaluate(UNMARKED)
+    for title in ("Toggle primary sidebar", "Download this page"):
+        for button in page.get_by_title(title).all():
+            button.focus()
+            assert button.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    page.close()
+    assert not unmarked
+
+
 def test_the_landing_page_fits_a_screen(address, browser):
     """What was asked, the three ways in, what was found and the chart: within 1280 by 800 pixels."""
     page = visit(browser, address + "index.html", [])

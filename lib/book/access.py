@@ -1,7 +1,8 @@
 """What the theme and docutils leave out for readers who use a keyboard or a screen reader.
 
-`static/scrolling.js` makes what scrolls inside itself reachable by keyboard, `templates/` puts the side bar
-into a landmark, and `repair` names the parts of the bibliography as ARIA 1.3 does.
+`static/scrolling.js` makes what scrolls inside itself reachable by keyboard, `static/copying.js` keeps the
+place of who copies, `templates/` puts the side bar into a landmark, and `repair` names the parts of the
+bibliography as ARIA 1.3 does.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent / "templates"
-SCRIPT = "scripts/scrolling.js"
+SCRIPTS = ("scripts/scrolling.js", "scripts/copying.js")
 
 
 def prepare(app, config):
@@ -25,4 +26,5 @@ def repair(app, pagename, templatename, context, doctree):
 def register(app):
     app.connect("config-inited", prepare)
     app.connect("html-page-context", repair)
-    app.add_js_file(SCRIPT, loading_method="defer")
+    for script in SCRIPTS:
+        app.add_js_file(script, loading_method="defer")

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
-CHARTS = "scripts/charts.js"
+CHARTS, SEARCH = "scripts/charts.js", "scripts/searching.js"
 # A script is loaded where the page holds the text; the charts' one comes first, since the planner uses it.
 PAGE_SCRIPTS = {'class="book-chart"': CHARTS, 'class="claim-table"': "scripts/audit.js", 'id="planner-form"': "scripts/planner.js"}
 
@@ -21,7 +21,7 @@ def write(app):
     for name in ("report.css", "print.css"):
         shutil.copy(STATIC / name, static)
     _write_charts(static / CHARTS)
-    for name in ("audit.js", "planner.js", "scrolling.js"):
+    for name in ("audit.js", "copying.js", "planner.js", "scrolling.js", "searching.js"):
         shutil.copy(STATIC / name, static / "scripts" / name)
     _copy_mathjax(static / "mathjax")
 
@@ -60,6 +60,8 @@ def choose_for_page(app, pagename, templatename, context, doctree):
     for sign, script in PAGE_SCRIPTS.items():
         if sign in context.get("body", ""):
             app.add_js_file(script, loading_method="defer")
+    if pagename == "search":
+        app.add_js_file(SEARCH, loading_method="defer")
     context["script_files"] = [s for s in context["script_files"] if not _names(s, "thebe")]
     context["css_files"] = [s for s in context["css_files"] if not _names(s, "sphinx-thebe", "googleapis")]
 
