@@ -81,6 +81,7 @@ def results(browser, address, query):
     found = page.evaluate("""() => [...document.querySelectorAll('#search-results li')].map(e =>
         [e.querySelector('a').getAttribute('href'), (e.querySelector('p.context') || {textContent: ''}).textContent])""")
     marked = page.evaluate("() => [...document.querySelectorAll('.highlighted')].map(e => e.textContent)")
+    page.evaluate("localStorage.clear()")  # the next page would mark the words of the search
     page.close()
     return found, marked
 
