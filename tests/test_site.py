@@ -114,13 +114,20 @@ def test_the_keyboard_s_place_can_be_seen(address, browser, name):
     page.keyboard.press("Tab")  # so that the browser takes the reader for one who uses the keyboard
     page.evaluate("document.activeElement.blur()")
     unmarked = page.evaluate(UNMARKED)
-    for title in ("Toggle primary sidebar", "Download this page"):
-        for button in page.get_by_title(title).all():
-            button.focus()
-            assert button.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
     page.evaluate("localStorage.clear()")  # the next page would mark the words of the search
     page.close()
     assert not unmarked
+
+
+@pytest.mark.parametrize("name", ["Toggle primary sidebar", "Download this page"])
+def test_buttons_of_the_theme_have_a_ring(address, browser, name):
+    page = visit(browser, address + "scaling/background.html", [])
+    page.keyboard.press("Tab")
+    button = page.get_by_role("button", name=name).first
+    button.focus()
+    ring = button.evaluate("e => [getComputedStyle(e).outlineStyle, getComputedStyle(e).outlineWidth]")
+    page.close()
+    assert ring == ["solid", "3px"]
 
 
 def test_the_landing_page_fits_a_screen(address, browser):
