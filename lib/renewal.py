@@ -8,13 +8,21 @@ a gap therefore replaces a simulation.
 
 from __future__ import annotations
 
+import reprlib
+
 import numpy as np
-from scipy import integrate, optimize
+from scipy import optimize, stats
 
 from lib._checks import plain, real, together
 from lib.intervals import _flag, optimal
 
 _TERMS = 2**8, 2**11, 2**14  # terms of the sum: most tails end early, and an integral takes the rest
+_ENDS = _TERMS[-1]  # terms summed where gaps begin and where they end: a density may be infinite there
+# Lobatto's rule of 16 points. Both ends are among them, so that no fall between two points stays unseen.
+_LEGENDRE = np.polynomial.Legendre.basis(15)
+_NODES = np.array([-1.0, *_LEGENDRE.deriv().roots().real, 1.0])
+_WEIGHTS = 2.0 / (16.0 * 15.0 * _LEGENDRE(_NODES) ** 2)
+_ALLOWED = "allowed: a frozen continuous SciPy distribution, such as stats.expon(scale=4.0)"
 
 
 def slowdown(interval, write_time, gaps, restart_time=0.0, *, exposed_writes=True):
@@ -45,10 +53,10 @@ def slowdown(interval, write_time, gaps, restart_time=0.0, *, exposed_writes=Tru
     ------
     TypeError
         Where a time is not made of real numbers, `exposed_writes` is not a bool, or `gaps` is not a
-        frozen distribution.
+        distribution of SciPy, not frozen or not continuous.
     ValueError
-        Where a time is NaN or outside its range, the shapes do not broadcast, or the mean of `gaps`
-        is not in (0, inf).
+        Where a time is NaN or outside its range, the shapes do not broadcast, `gaps` holds several
+        distributions or negative gaps, or its mean is not in (0, inf).
 
     Notes
     -----
@@ -56,7 +64,9 @@ def slowdown(interval, write_time, gaps, restart_time=0.0, *, exposed_writes=Tru
     over the mean useful time in it, which is tau times the mean number of complete intervals. It is
     exact in the limit of long work; a run with n failures differs by a share of order 1/n. With
     exponential gaps it is `lib.overhead.slowdown`, exact for every length. It is inf where no gap is
-    long enough for an interval. Relative accuracy 1e-9.
+    long enough for an interval. Relative accuracy 1e-9, as far as `gaps.sf` and `gaps.mean` are right. A
+    density that jumps inside its support, as that of a histogram does, can add (tau + delta)^2 / 12 E[X]
+    times the sum of its jumps, once a gap holds more than 16384 intervals.
 
     Examples
     --------
@@ -110,16 +120,19 @@ def best_interval(write_time, gaps, restart_time=0.0, *, exposed_writes=True):
     ------
     TypeError
         Where a time is not made of real numbers, `exposed_writes` is not a bool, or `gaps` is not a
-        frozen distribution.
+        distribution of SciPy, not frozen or not continuous.
     ValueError
-        Where a time is NaN or outside its range, the shapes do not broadcast, the mean of `gaps` is
-        not in (0, inf), or no interval within a factor of 100 of the exponential optimum is best.
+        Where a time is NaN or outside its range, the shapes do not broadcast, `gaps` holds several
+        distributions or negative gaps, its mean is not in (0, inf), or no interval within a factor of
+        100 of the exponential optimum is best.
 
     Notes
     -----
     The least value of Theorem D-44 of chapters/beyond/simulation. Found on a grid of 8 % steps around
-    `lib.intervals.optimal` for the same mean, then by Brent's method to a relative 1e-6. A slowdown with several narrow minima, which nearly regular gaps have,
-    can hide one between grid points. A write time of 0 gives an interval of 0.
+    `lib.intervals.optimal` for the same mean, then by Brent's method. The slowdown is flat there, so that
+    its rounding moves the interval: by a relative 5e-6 at most, or 5e-8 ((E[X] + R) / delta)^(1/4) where
+    that is more, which no slowdown shows. A slowdown with several narrow minima, which nearly regular
+    gaps have, can hide one between grid points. A write time of 0 gives an interval of 0.
 
     Examples
     --------
@@ -170,24 +183,108 @@ def _intervals_in_gap(gaps, start, step):
     """Return the mean number of whole steps in a gap after `start`: the sum of P(X >= start + n step)."""
     total, summed = 0.0, 0
     for terms in _TERMS:
-        total += float(np.sum(gaps.sf(start + step * np.arange(summed + 1.0, terms + 1.0))))
-        edge, summed = start + step * (terms + 0.5), terms
-        tail = float(gaps.sf(edge))
+        total += _terms(gaps, start, step, summed, terms)
+        summed = terms
+        tail = float(gaps.sf(start + step * (terms + 0.5)))
         if tail <= 1e-18 * total:
             return total
-    # The rest of the sum is an integral by the midpoint rule, taken in units of the tail's half-life.
-    unit = float(gaps.isf(0.5 * tail)) - edge
-    area = integrate.tanhsinh(lambda t: gaps.sf(edge + unit * t), 0.0, np.inf, rtol=1e-10).integral
-    return total + float(area) * unit / step
+    if tail == 1.0:  # all gaps are longer; up to where a share of 1e-17 is shorter, the terms are 1
+        common = np.floor((float(gaps.ppf(1e-17)) - start) / step)
+        if common > summed:
+            total += common - summed + _terms(gaps, start, step, common, common + _ENDS)
+            summed = common + _ENDS
+    return total + _rest(gaps, start, step, summed)
+
+
+def _terms(gaps, start, step, after, last):
+    return float(np.sum(gaps.sf(start + step * np.arange(after + 1.0, last + 1.0))))
+
+
+def _rest(gaps, start, step, after):
+    """Return the sum of all terms behind number `after`: the last ones themselves, the others by an integral."""
+    end = float(gaps.support()[1])
+    last = np.floor((end - start) / step)
+    if last <= after + _ENDS:
+        return _terms(gaps, start, step, after, last)
+    before, closing = np.inf, 0.0
+    if last < 2.0**52:  # beyond, rounding knows no single step
+        before, closing = last - _ENDS, _terms(gaps, start, step, last - _ENDS, last)
+    low, high = start + step * (after + 0.5), min(start + step * (before + 0.5), end)
+    # Euler and Maclaurin: a sum is the integral from half a step before it to half a step behind it, less
+    # a 24th of the change of the slope.
+    slopes = [float(gaps.sf(x + 0.5 * step) - gaps.sf(x - 0.5 * step)) for x in (low, high)]
+    return _area(gaps, low, high) / step - (slopes[1] - slopes[0]) / 24.0 + closing
+
+
+def _area(gaps, low, high):
+    """Return the integral of P(X >= x), in pieces halved until that changes nothing."""
+    points, area = _points(gaps, low, high)
+    low, high = points[:-1], points[1:]
+    whole = _lobatto(gaps, low, high)
+    for _ in range(50):
+        middle = low + 0.5 * (high - low)
+        halves = _lobatto(gaps, low, middle), _lobatto(gaps, middle, high)
+        better = halves[0] + halves[1]
+        rough = np.abs(better - whole) > 1e-13 * (area + np.sum(better))
+        if np.count_nonzero(rough) > 2**12:  # a survival function that is not smooth at any scale
+            break
+        area += float(np.sum(better[~rough]))
+        low, high = (np.concatenate([a[rough], b[rough]]) for a, b in ((low, middle), (middle, high)))
+        whole = np.concatenate([half[rough] for half in halves])
+    return area + float(np.sum(whole))
+
+
+def _points(gaps, low, high):
+    """Return points between which the distance from either end of the gaps at most doubles, and what is beyond.
+
+    Beyond the last point, where P(X >= x) is below 1e-300, it is continued as a power of x. That counts
+    where the mean is barely finite.
+    """
+    begin, end = map(float, gaps.support())
+    doubled = begin + np.ldexp(max(low - begin, np.spacing(low)), np.arange(2100))
+    doubled = doubled[doubled < high]
+    tails = gaps.sf(doubled)
+    reached = np.count_nonzero(tails > 1e-300) + 1
+    doubled, tails = doubled[:reached], tails[:reached]
+    if high < np.inf:
+        halved = end - (end - low) * 0.5 ** np.arange(53)
+        return np.unique(np.clip([*doubled, *halved, high], low, high)), 0.0
+    back = tails[-50:]  # one ratio alone loses the digits of a power close to 1
+    power = np.log2(back[0] / back[-1]) / (len(back) - 1.0)
+    beyond = (doubled[-1] - begin) * back[-1] / (power - 1.0) if 1.0 < power < np.inf else 0.0
+    return np.unique([low, *doubled]), float(beyond)
+
+
+def _lobatto(gaps, low, high):
+    half = 0.5 * (high - low)
+    return half * (gaps.sf(low[:, None] + half[:, None] * (1.0 + _NODES)) @ _WEIGHTS)
 
 
 def _mean(gaps):
-    if not all(callable(getattr(gaps, name, None)) for name in ("sf", "isf", "mean", "support")):
-        raise TypeError(f"gaps = {gaps!r} is not a frozen SciPy distribution")
+    """Return the mean of gaps that a theorem can take, and refuse others by what is wrong with them."""
+    shown = _shown(gaps)
+    if isinstance(gaps, (stats.rv_continuous, stats.rv_discrete)):
+        raise TypeError(f"gaps = {shown} is not frozen; {_ALLOWED}")
+    kind = getattr(gaps, "dist", None)
+    if isinstance(kind, stats.rv_discrete):
+        raise TypeError(f"gaps = {shown} is discrete; {_ALLOWED}")
+    if not isinstance(kind, stats.rv_continuous):
+        raise TypeError(f"gaps = {shown} is not a frozen SciPy distribution; {_ALLOWED}")
+    mean = gaps.mean()
+    if np.ndim(mean):
+        raise ValueError(f"gaps = {shown} has the shape {np.shape(mean)}; allowed: a single distribution")
     lowest = float(gaps.support()[0])
     if not lowest >= 0.0:
         raise ValueError(f"gaps begins at {lowest!r}; allowed range [0, inf)")
-    mean = float(gaps.mean())
     if not 0.0 < mean < np.inf:
-        raise ValueError(f"gaps has the mean {mean!r}; allowed range (0, inf)")
-    return mean
+        raise ValueError(f"gaps has the mean {float(mean)!r}; allowed range (0, inf)")
+    return float(mean)
+
+
+def _shown(gaps):
+    name = getattr(getattr(gaps, "dist", gaps), "name", None)
+    if not isinstance(name, str):
+        return reprlib.repr(gaps)
+    values = [reprlib.repr(v) for v in getattr(gaps, "args", ())]
+    named = [f"{key}={reprlib.repr(v)}" for key, v in getattr(gaps, "kwds", {}).items()]
+    return name + (f"({', '.join(values + named)})" if hasattr(gaps, "dist") else "")

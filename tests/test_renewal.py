@@ -71,6 +71,93 @@ def test_weibull_gaps_give_the_sum(shape, exposed):
     assert got == pytest.approx(float(expected), rel=1e-12)
 
 
+# --- more intervals in a gap than are summed one by one
+
+
+def summed(gaps, start, step):
+    """The sum of P(X >= start + n step), term by term."""
+    total, terms, numbers = 0.0, np.ones(1), np.arange(1.0, 10**6 + 1.0)
+    with np.errstate(all="ignore"):
+        while terms[-1] > 1e-19 * total:
+            terms = gaps.sf(start + step * numbers)
+            total, numbers = total + np.sum(terms), numbers + numbers.size
+    return total
+
+
+BINS = stats.rv_histogram(np.histogram([0.2, 0.3, 0.3, 0.9, 1.0, 1.1, 1.2, 2.5], bins=7))()
+#: Densities that are infinite at an end, that jump, have a kink, are narrow, or begin late.
+MANY = dict(
+    uniform=stats.uniform(0.0, 2.0), later=stats.uniform(1.0, 5.0), arcsine=stats.arcsine(),
+    beta=stats.beta(0.1, 0.1), later_beta=stats.beta(0.1, 0.1, loc=1.0), at_end=stats.beta(2.0, 0.02),
+    narrow=stats.weibull_min(500.0), one_length=stats.weibull_min(1e5), regular=stats.weibull_min(20.0),
+    exponential=stats.expon(), triangle=stats.triang(0.3), trapezoid=stats.trapezoid(0.2, 0.5),
+    power=stats.powerlaw(50.0), cut_short=stats.truncexpon(30.0), log_uniform=stats.loguniform(1e-3, 5.0),
+    cut_off=stats.truncnorm(0.0, 3.0, loc=0.5, scale=0.1), histogram=BINS, gamma=stats.gamma(5.0),
+    bathtub=stats.johnsonsb(1.0, 0.3),
+)
+
+
+@pytest.mark.parametrize("name, share", [*((name, share) for name in MANY for share in (1e-4, 1e-5)),
+                                         ("uniform", 1e-6), ("narrow", 1e-6), ("beta", 3e-5)])
+def test_many_intervals_in_a_gap(name, share):
+    """Intervals of a share of the mean: few more than are summed one by one, or many times as many."""
+    gaps = MANY[name]
+    step = share * gaps.mean()
+    for restart in (0.0, 0.3 * gaps.mean()):
+        expected = gaps.mean() / (0.9 * step * summed(gaps, restart, step))
+        assert slowdown(0.9 * step, 0.1 * step, gaps, restart) == pytest.approx(expected, rel=1e-9)
+    expected = 1.3 * gaps.mean() / (step * summed(gaps, 0.0, step)) + 0.1
+    got = slowdown(step, 0.1 * step, gaps, 0.3 * gaps.mean(), exposed_writes=False)
+    assert got == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-9, 1e-12, 1e-30, 1e-300])
+def test_uniform_gaps_in_closed_form(share):
+    """Where the longest gap is k intervals, a gap completes (k - 1)/2; where it is k + 1/2, k^2/(2 k + 1)."""
+    k = int(1 / share)
+    for longest, terms in (k, (k - 1) / 2), (k + 0.5, k * k / (2 * k + 1)):
+        expected = longest / 2 / terms
+        assert slowdown(1.0, 0.0, stats.uniform(0.0, float(longest))) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("tau", [3.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("alpha", [1.001, 1.01, 1.05])
+def test_tails_with_hardly_a_mean_give_the_zeta_function(alpha, tau):
+    power, step = mpmath.mpf(alpha), mpmath.mpf(tau)
+    expected = 1 / (power - 1) / (step * step**-power * mpmath.zeta(power, 1 + 1 / step))
+    assert slowdown(tau, 0.0, stats.lomax(alpha)) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_restarts_far_beyond_the_mean():
+    """Exponential gaps do not remember: after any restart time the same number of intervals follows."""
+    expected = overhead.slowdown(1e-5, 1e-6, 1.0, 300.0)
+    assert slowdown(1e-5, 1e-6, stats.expon(), 300.0) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("gaps", [*MANY.values(), stats.lomax(1.01), stats.expon(scale=1e-200),
+                                  stats.weibull_min(0.7, scale=1e200), stats.uniform(1e5, 1e-3)])
+@BOTH
+def test_the_slowdown_is_a_number_for_every_interval(gaps, exposed):
+    intervals_ = gaps.mean() * 10.0 ** np.array([-120.0, -30.0, -17.0, -15.0, -12.0, -9.0, -1.0, 1.0, 100.0])
+    costs = slowdown(intervals_, 0.0, gaps, exposed_writes=exposed)
+    assert np.all(costs >= 1.0 - 1e-8) and costs[:6] == pytest.approx(np.ones(6), rel=1e-8)
+
+
+@BOTH
+def test_best_interval_is_as_close_as_stated(exposed):
+    dice = np.random.default_rng(11)
+    for _ in range(40):
+        mean, power, restart = 10.0 ** dice.uniform(-3, 3), dice.uniform(-10, 1), 10.0 ** dice.uniform(-3, 1)
+        delta, restart = mean * 10.0**power, mean * restart * (dice.random() < 0.5)
+        expected = intervals.optimal(delta, mean, restart, exposed_writes=exposed)
+        got = best_interval(delta, stats.expon(scale=mean), restart, exposed_writes=exposed)
+        allowed = max(5e-6, 5e-8 * ((mean + restart) / delta) ** 0.25)
+        assert got == pytest.approx(expected, rel=allowed), (delta, mean, restart)
+
+
+# --- other properties
+
+
 def test_uniform_gaps_by_hand():
     gaps = stats.uniform(0.0, 10.0)  # P(X >= x) = 1 - x/10: after a restart of 1, steps of 3 leave .6 + .3
     assert slowdown(2.0, 1.0, gaps, 1.0) == pytest.approx(5.0 / (2.0 * 0.9))
@@ -135,6 +222,16 @@ def test_shapes():
     (([1.0, 2.0], [1.0, 2.0, 3.0]), ValueError, r"interval \(2,\), write_time \(3,\)"),
     ((1.0, 0.1, 4.0), TypeError, "gaps = 4.0"),
     ((1.0, 0.1, lambda rng, size: 1.0), TypeError, "gaps = "),
+    ((1.0, 0.1, stats.poisson(4)), TypeError, r"^gaps = poisson\(4\) is discrete; allowed: a frozen cont"),
+    ((1.0, 0.1, stats.geom(p=0.5)), TypeError, r"^gaps = geom\(p=0\.5\) is discrete; "),
+    ((1.0, 0.1, stats.expon), TypeError, "^gaps = expon is not frozen; allowed: a frozen continuous SciPy dist"),
+    ((1.0, 0.1, stats.weibull_min), TypeError, "^gaps = weibull_min is not frozen; allowed: .*expon.scale=4"),
+    ((1.0, 0.1, stats.poisson), TypeError, "^gaps = poisson is not frozen; "),
+    ((1.0, 0.1, np.ones(3)), TypeError, r"^gaps = array\(\[1\., 1\., 1\.\]\) is not a frozen SciPy dist"),
+    ((1.0, 0.1, stats.expon([1, 2])), ValueError, r"^gaps = expon\(\[1, 2\]\) has the shape \(2,\); allowed: a"),
+    ((1.0, 0.1, stats.expon(scale=[[4.0]])), ValueError, r"^gaps = expon\(scale=\[\[4\.0\]\]\) has the shape"),
+    ((1.0, 0.1, stats.weibull_min(-1.0)), ValueError, r"^gaps begins at nan; allowed range \[0, inf\)"),
+    ((1.0, 0.1, stats.expon(-5e-324)), ValueError, r"^gaps begins at -5e-324; allowed range \[0, inf\)"),
     ((1.0, 0.1, stats.norm(10.0)), ValueError, "gaps begins at -inf"),
     ((1.0, 0.1, stats.lomax(0.9)), ValueError, "gaps has the mean inf"),
 ])
