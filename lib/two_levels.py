@@ -15,8 +15,9 @@ import numpy as np
 from scipy.optimize import elementwise
 
 from lib._checks import plain, real, together, whole
+from lib._exact import exponent
 from lib.intervals import _flag, _kernel, _young
-from lib.overhead import _growth, _ratio
+from lib.overhead import _exp, _growth, _ratio
 
 _GRID = 64  # points among which the local minima over tau are told apart
 
@@ -198,7 +199,7 @@ def optimal(memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0
         Where a time is not made of real numbers, or `exposed_writes` is not a bool.
     ValueError
         Where an argument is NaN or outside its range, the shapes do not broadcast, or the times are too
-        many orders of magnitude apart (no more than 20 are never too many).
+        many orders of magnitude apart, which takes more than 20.
 
     Notes
     -----
@@ -236,21 +237,37 @@ def optimal(memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0
 
 
 def _slowdown(tau, k, d1, d2, m1, m2, r1, r2, exposed):
-    """Evaluate `slowdown` for checked arrays, as a product of factors that are all at least 1."""
-    m, light, heavy = _merge(m1, m2)
+    """Evaluate `slowdown` for checked arrays, as a product of factors that are all at least 1.
+
+    Exponents have twice the working precision: their rounding would be magnified k times.
+    """
+    _, light, heavy = _merge(m1, m2)
     copy, write = _ratio(d2 / k, tau), _ratio(d1, tau)
+    s = _exponent([tau], m1, m2)
     if not exposed:
-        t = heavy * np.expm1(_over(tau, m))
+        t = heavy * _rise(*s)
         cycles = _growth(k * np.log1p(t), 0.0) * _shrink(t)  # intervals completed, over k
         restarts = 1.0 + r1 / m1 + r2 / m2
-        return (restarts * _growth(_over(tau, m), 0.0) + write) * cycles + copy
-    back = 1.0 / (heavy + light * np.exp(-_over(r1, m)))  # w / phi_2
-    restarts = light + np.where(heavy > 0.0, heavy * np.exp(_over(r2, m)), 0.0)
-    s1, s2 = _over(tau, m) + _over(d1, m), _over(d2, m)
-    t1, t2 = heavy * back * np.expm1(s1), heavy * back * np.expm1(s2)
-    copy = np.where(copy > 0.0, copy * _growth(s2, 0.0) * _shrink(t2), 0.0)
-    stages = (1.0 + write) * _growth(s1, 0.0) * _shrink(t1) + copy
+        return (restarts * _growth(*s) + write) * cycles + copy
+    s1, s2, first, second = (_exponent(t, m1, m2) for t in ([tau, d1], [d2], [r1], [r2]))
+    back = 1.0 / (heavy + light / _exp(*first))  # w / phi_2
+    restarts = light + np.where(heavy > 0.0, heavy * _exp(*second), 0.0)
+    t1, t2 = heavy * back * _rise(*s1), heavy * back * _rise(*s2)
+    copy = np.where(copy > 0.0, copy * _growth(*s2) * _shrink(t2), 0.0)
+    stages = (1.0 + write) * _growth(*s1) * _shrink(t1) + copy
     return restarts * back * _growth(k * np.log1p(t1) + np.log1p(t2), 0.0) * stages
+
+
+def _exponent(times, m1, m2):
+    """Return `high`, `low` with high + low = sum(times) (1/m1 + 1/m2) to about 100 bits."""
+    high, low = exponent(times, m1)
+    both, rest = exponent(times, m2, high)
+    return both, np.where(both < np.inf, low + rest, 0.0)
+
+
+def _rise(high, low):
+    """Return exp(high + low) - 1."""
+    return np.expm1(high) + np.where(low != 0.0, low * np.exp(high), 0.0)
 
 
 class _Exposed:

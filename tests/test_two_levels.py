@@ -83,6 +83,56 @@ def test_slowdown_solves_the_chain(segments, exposed, dice):
         assert reference.relative(got, expected) < 1e-15 * max(5, mp.log(expected)), (interval, times)
 
 
+def closed_form(interval, segments, exposed, *times):
+    """The two theorems in 50 digits, for any number of segments; d-43 and d-46 derive them from the chain."""
+    with mp.workdps(700):
+        tau, k, d1, d2, m1, m2, r1, r2 = map(mp.mpf, (interval, segments, *times))
+        m = 1 / (1 / m1 + 1 / m2)
+        light, heavy = m / m1, m / m2
+        if exposed:
+            w = heavy / (light * mp.exp(-r1 / m) + heavy)
+            stages = (1 + w * mp.expm1((tau + d1) / m)) ** k * (1 + w * mp.expm1(d2 / m))
+            return +(m2 * (light + heavy * mp.exp(r2 / m)) * (stages - 1) / (k * tau))
+        y = heavy * mp.expm1(tau / m)
+        return +(((m2 + m2 * r1 / m1 + r2 + d1 / y) * ((1 + y) ** k - 1) + d2) / (k * tau))
+
+
+@BOTH
+def test_closed_form_solves_the_chain(exposed):
+    for segments in (1, 4):
+        times = 0.02, 0.5, 4.0, 9.0, 0.1, 1.0
+        assert mp.almosteq(closed_form(1.4, segments, exposed, *times), by_chain(1.4, segments, exposed, *times), 1e-45)
+
+
+@BOTH
+def test_many_segments_and_long_intervals_lose_no_digits(exposed, dice):
+    """Intervals of up to hundreds of MTBFs between ever rarer heavy failures, up to a million to a cycle."""
+    compared = 0
+    for _ in range(400):
+        light = 10.0 ** dice.uniform(-3, 3)
+        rarer = dice.choice([dice.uniform(-3, 3), dice.uniform(0, 200)]) * np.log(10.0)
+        longest = max(rarer, 0.0) + dice.uniform(0, 30)
+        interval, d1, d2, r1 = light * np.minimum(10.0 ** dice.uniform(-6, 2.5, 4), [longest, 10.0, 100.0, 100.0])
+        heavy = light * np.exp(rarer)
+        r2 = light * 10.0 ** dice.uniform(-6, 2.5 if exposed else 7)
+        segments = int(10.0 ** dice.choice([dice.uniform(0, 1.5), dice.uniform(0, 6)]))
+        case = d1, d2, light, heavy, r1, r2
+        expected = closed_form(interval, segments, exposed, *case)
+        if expected < 1e300:
+            got = slowdown(interval, segments, *case, exposed_writes=exposed)
+            assert reference.relative(got, expected) < 1e-15 * max(5, mp.log(expected)), (interval, segments, case)
+            compared += 1
+    assert compared > 250
+
+
+def test_rounding_of_an_exponent_is_not_magnified():
+    case = (24.93364470601496, 2.257238115704935e-06, 1.6285812254076992, 847512.0262131174,
+            3.700888435200243e-05, 4670173.3050034195)
+    expected = closed_form(24.770228174731454, 52, False, *case)
+    got = slowdown(24.770228174731454, 52, *case, exposed_writes=False)
+    assert reference.relative(got, expected) < 5e-14 < 1e-15 * mp.log(expected)
+
+
 @BOTH
 def test_slowdown_solves_a_long_chain(exposed):
     times = 0.02, 0.5, 4.0, 100.0, 0.1, 1.0
