@@ -22,7 +22,8 @@ def stacked(availability, replicas, common_cause=0.0):
     replicas : int or array_like, [dimensionless]
         Number of replicas k, whole numbers from 1.
     common_cause : float or array_like, [dimensionless]
-        Share beta of one replica's downtime that takes all replicas down together, in [0, 1].
+        Beta factor: share beta of one replica's downtime that is common to all of them, in [0, 1]. It is
+        the share of its failures that strike all of them, where these last as long as its own.
 
     Returns
     -------
@@ -41,6 +42,8 @@ def stacked(availability, replicas, common_cause=0.0):
     Theorem D-34 of chapters/foundations/strategies. In the beta-factor model a common outage, of
     probability c, and a replica's own outage, of probability 1 - a, are independent, and A = (1 - c) a.
     One replica has availability A whatever beta is; beta = 0 gives 1 - (1 - A)^k, beta = 1 gives A.
+    The factor is mostly defined as a share of failures. Where a common outage lasts r times as long as
+    another, the share b of the failures is the share b r / (1 - b + b r) of the downtime.
     Handbooks use the rare-event form of the unavailability, beta q + ((1 - beta) q)^k with
     q = 1 - A. It takes the two kinds of outage as never overlapping, which makes the second term low by
     a share of about (k - 1) beta q: nothing at 99 %, but replicas with A = 0 would make a service that is

@@ -337,14 +337,14 @@ def goodput(rawput, interval, write_time, mtbf, restart_time=0.0, *, exposed_wri
 def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, exposed_writes=True):
     r"""Return the number of components beyond which more of them make a fixed job slower.
 
-    .. math:: N = \frac{m}{R + \delta/u}, \qquad u + \ln(1 - u) + \frac{\delta}{R + \delta/u} = 0
+    .. math:: g = \frac{\theta}{R + \delta/u}, \qquad u + \ln(1 - u) + \frac{\delta}{R + \delta/u} = 0
 
     Parameters
     ----------
     write_time : float or array_like, time unit of `component_mtbf`
         Time delta to write one checkpoint, finite, >= 0, the same for every number of components.
     component_mtbf : float or array_like, any time unit
-        Mean time m between failures of one component, > 0; N components have the MTBF m/N.
+        MTTF theta of one component, such as a GPU, > 0; g of them have the MTBF theta/g.
     restart_time : float or array_like, time unit of `component_mtbf`
         Time R from a failure to computing again (detect, reschedule, reload), finite, >= 0.
     exposed_writes : bool, [dimensionless]
@@ -353,7 +353,7 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
     Returns
     -------
     float or ndarray, [dimensionless]
-        Number N of components, broadcast shape, in [0, inf], not rounded; inf where more components
+        Number g of components, broadcast shape, in [0, inf], not rounded; inf where more components
         always help.
 
     Raises
@@ -366,11 +366,11 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
     Notes
     -----
     Theorem D-33 of chapters/foundations/recovery (protected writes: D-36 there), and D-42 of
-    chapters/beyond/one_kernel. Valid for a fixed amount of work that divides
-    perfectly, at the optimal interval of each size. At the limit the optimal interval u M is
-    delta / (1 - R/M): the write time, where R = 0, with delta/M = 1 + W_0(-2 e^-2)/2 = 0.797 and
-    20.3 % of the time useful. With a write time of 0 the limit is m/R. With protected writes more
-    components always help, whatever R: the wall time then falls towards a bound above 0 if R > 0.
+    chapters/beyond/one_kernel. Valid for a fixed amount of work that divides perfectly, at the optimal
+    interval of each size. At the limit the optimal interval u M is delta / (1 - R/M): the write time,
+    where R = 0, with delta/M = 1 + W_0(-2 e^-2)/2 = 0.797 and 20.3 % of the time useful. With a write
+    time of 0 the limit is theta/R. With protected writes more components always help, whatever R: the
+    wall time then falls towards a bound above 0 if R > 0.
 
     Examples
     --------
@@ -403,7 +403,7 @@ def largest_useful_cluster(write_time, component_mtbf, restart_time=0.0, *, expo
             slope = 1.0 - (1.0 - u) / (u * y) ** 2 / u
             y = y - (y - 1.0 / u - ratio) / slope
         u = _kernel(-np.expm1(-1.0 / y))
-        return plain(_over_sum(m, r, delta / u))
+        return plain(np.where(np.isinf(m), np.inf, _over_sum(m, r, delta / u)))
 
 
 def _slowdown(tau, delta, m, r, exposed):

@@ -74,7 +74,8 @@ def first_order(memory_write, storage_write, light_mtbf, heavy_mtbf):
     with np.errstate(all="ignore"):
         tau, tau_2, (m, _, _) = _young(d1, m1), _young(d2, m2), _merge(m1, m2)
         interval = np.where(tau_2 >= tau, tau, _young(d1 + d2, m))
-        return plain(interval), plain(np.maximum(tau_2 / tau, 1.0))
+        ratio = np.where(np.isinf(tau_2), np.sqrt(d2 / d1) * np.sqrt(m2 / m1), tau_2 / tau)
+        return plain(interval), plain(np.maximum(ratio, 1.0))
 
 
 def slowdown(interval, segments, memory_write, storage_write, light_mtbf, heavy_mtbf, light_restart=0.0,

@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import re
+from importlib import import_module
 
 import pytest
 
@@ -94,6 +95,67 @@ def test_cites_a_source_that_can_be_found(function):
 def test_arguments_are_on_the_notation_page(function):
     text = NOTATION.read_text("utf8")
     assert not [name for name in names(function) if f"`{name}`" not in text]
+
+
+#: A letter that stands for something, as it is written in running text.
+SYMBOL = r"(?<![\w\[('])(?:[B-Zb-z]|alpha|beta|delta|lambda|rho|tau|theta)(?:_\w+)?(?![\w^])"
+#: Letters that name something else in the text of these arguments: the edges of bins, one level's write.
+OTHERWISE = {("counts", "b_i"), ("write_times", "delta_1")}
+
+
+def symbols():
+    """Symbols of the notation page, and the Python names of each."""
+    rows = re.findall(r"^\| (\$[^|]+\$) \| [^|]* \| ([^|]*) \|", NOTATION.read_text("utf8"), flags=re.M)
+    named = {}
+    for cell, python in rows:
+        for symbol in re.findall(r"\$\\?([^$]+)\$", cell):
+            named.setdefault(symbol, set()).update(re.findall(r"`(\w+)`", python))
+    return named
+
+
+def test_symbols_are_read():
+    named = symbols()
+    assert named["tau"] == {"interval"} and named["delta_2"] == {"storage_write"} and "shape" in named["k"]
+    assert re.findall(SYMBOL, "State S of one GPU's cards, at a rate lambda_node") == ["S", "lambda_node"]
+
+
+@every_function
+def test_a_symbol_of_the_notation_page_means_the_same_here(function):
+    named = symbols()
+    for argument in arguments(sections(function)["Parameters"]):
+        for symbol in re.findall(SYMBOL, re.split("[,;:.]", argument.text.strip())[0]):
+            if (argument.name, symbol) not in OTHERWISE:
+                assert argument.name in (named.get(symbol) or {argument.name}), (argument.name, symbol)
+
+
+# --- what the library page makes of a docstring
+
+
+def documented():
+    """The modules, their public functions and their public classes."""
+    for name in MODULES:
+        module = import_module(f"lib.{name}")
+        yield module
+        yield from (member for key, member in vars(module).items()
+                    if getattr(member, "__module__", "") == module.__name__ and key[0] != "_" and member.__doc__)
+
+
+every_docstring = pytest.mark.parametrize("thing", [*documented()],
+                                          ids=lambda t: getattr(t, "__qualname__", t.__name__))
+
+
+@every_docstring
+def test_docstring_is_wrapped(thing):
+    assert not [line for line in thing.__doc__.splitlines() if len(line) > 110]
+
+
+@every_docstring
+def test_docstring_is_read_as_it_is_meant(thing):
+    """Attributes stand one by one, for "a, b" would be b of the type a; "A. Name" would begin a list."""
+    _, *parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(thing), flags=re.M)
+    attributes = dict(zip(parts[::2], parts[1::2])).get("Attributes", "")
+    assert not re.findall(r"^\S.*, .* : ", attributes, flags=re.M)
+    assert not re.findall(r"^ *[A-Za-z]\. ", inspect.getdoc(thing), flags=re.M)
 
 
 # --- the reader of docstrings itself

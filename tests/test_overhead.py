@@ -374,6 +374,7 @@ def test_restart_brings_the_limit_forward(delta, r, m, step):
 
 def test_largest_useful_cluster_at_its_ends():
     at = largest_useful_cluster
+    assert at([1.7e308, 1.7e308, 0.0], np.inf, [0.0, 3.0, 0.0]).tolist() == [np.inf] * 3
     assert at(0.0, 6.0, 2.0) == 3.0
     assert at(0.0, 6.0) == at(1.0, np.inf, 1.0) == at(0.0, np.inf) == at(1e-300, 1e300) == np.inf
     assert at(1e-300, 1e8, 1e4) == 1e4

@@ -141,6 +141,12 @@ def test_slowdown_solves_a_long_chain(exposed):
     assert slowdown(0.4, 60, *times, exposed_writes=exposed) == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.parametrize("times, expected", [((1.5e308,) * 4, 1.0), ((1.5e306, 1.5e308, 1.5e306, 1.5e308), 100.0),
+                                             ((1.0, 1.5e308, np.inf, 1.5e308), 1.0)])
+def test_segments_where_an_interval_overflows(times, expected):
+    assert first_order(*times)[1] == pytest.approx(expected, rel=1e-15)
+
+
 @BOTH
 @pytest.mark.parametrize("heavy_mtbf", [1e8, 1e14, 1e30, 1e300])
 def test_rare_heavy_failures_lose_no_digits(heavy_mtbf, exposed):
