@@ -115,7 +115,7 @@ class FlipRow(NamedTuple):
 
 
 for _name in FlipRow._fields:
-    getattr(FlipRow, _name).__doc__ = None  # listed above, which "Alias for field number 0" would do again
+    getattr(FlipRow, _name).__doc__ = ""  # listed above, which "Alias for field number 0" would do again
 del _name
 
 
