@@ -19,7 +19,7 @@ _BEYOND = Decimal(1000)  # exp(1000) is infinite in float64, exp(-1000) zero
 def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
     r"""Return the expected number of times that a training loses all copies of some state.
 
-    .. math:: F = \frac{T}{s} \cdot \frac{g}{m} \cdot \left(1 - e^{-\lambda s}\right)^m
+    .. math:: F = \frac{T}{s} \cdot \frac{g}{m} \cdot \left(1 - e^{-\lambda_\text{node} s}\right)^m
 
     Parameters
     ----------
@@ -28,11 +28,12 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
     step_time : float or array_like, any time unit
         Time s of one training step, within which a lost copy is made good; in (0, inf).
     gpus : int or array_like, [dimensionless]
-        Members g that hold copies, whole numbers from 1; m of them form a group.
+        GPUs g that hold copies, whole numbers from 1; m of them form a group.
     copies : int or array_like, [dimensionless]
-        Copies m of a state, each on its own node, whole numbers from 1.
+        Copies m of a state, whole numbers from 1, at most g; each in a GPU of another node, so that no
+        node's failure takes two.
     node_failure_rate : float or array_like, per time unit of `step_time`
-        Failure rate lambda of one node, in [0, inf).
+        Failure rate lambda_node of one node, in [0, inf).
 
     Returns
     -------
@@ -44,16 +45,16 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
     TypeError
         Where an argument is not made of real numbers.
     ValueError
-        Where an argument is outside its range or the shapes do not broadcast.
+        Where an argument is outside its range, `copies` exceeds `gpus`, or the shapes do not broadcast.
 
     Notes
     -----
-    Theorem D-10 of chapters/scaling/gpu_memory. A group of m members is lost when all of them fail
+    Theorem D-10 of chapters/scaling/gpu_memory. A group of m members is lost when the nodes of all fail
     within the same step; members, groups and steps are independent. One failure that takes several
     members at once (a rack, a switch) breaks this and soon dominates. Failures on both sides of the
-    end of a step are not counted. Document A replaces 1 - exp(-lambda s) by lambda s, which
-    overestimates the losses by a factor of about 1 + m lambda s / 2. The number of groups g/m is used
-    as it is, even where it is not whole. Computed in 60-digit decimals, some 10 microseconds per element.
+    end of a step are not counted. With x = lambda_node s, document A replaces 1 - exp(-x) by x, which
+    overestimates the losses by a factor of about 1 + m x / 2. The number of groups g/m is used as it
+    is, even where it is not whole. Computed in 60-digit decimals, some 10 microseconds per element.
 
     Examples
     --------
@@ -73,19 +74,25 @@ def expected_losses(duration, step_time, gpus, copies, node_failure_rate):
     gpus = whole("gpus", gpus)
     copies = whole("copies", copies)
     node_failure_rate = real("node_failure_rate", node_failure_rate, open_high=True)
-    return _decimally(_losses, duration=duration, step_time=step_time, gpus=gpus, copies=copies,
-                      node_failure_rate=node_failure_rate)
+    arrays = dict(duration=duration, step_time=step_time, gpus=gpus, copies=copies,
+                  node_failure_rate=node_failure_rate)
+    _, _, members, group, _ = together(**arrays)
+    if np.any(group > members):
+        some, few = group[group > members][0], members[group > members][0]
+        raise ValueError(f"copies = {some:.17g} with gpus = {few:.17g} is outside the domain; "
+                         "allowed: at most as many copies as GPUs")
+    return _decimally(_losses, **arrays)
 
 
 def copy_time(state_bytes, copies, bandwidth):
     r"""Return the time to send one GPU's state to all the peers that keep a copy of it.
 
-    .. math:: \frac{m S}{B}
+    .. math:: \frac{m \cdot \text{bytes of the state}}{B}
 
     Parameters
     ----------
     state_bytes : float or array_like, [bytes]
-        State S of one GPU, in [0, inf).
+        State of one GPU, in [0, inf).
     copies : int or array_like, [dimensionless]
         Number m of copies sent, whole numbers from 1.
     bandwidth : float or array_like, [bytes/s]

@@ -79,6 +79,7 @@ def test_losses_are_right_to_14_digits(dice):
     count = 1000
     table = [powers(dice, 2, 9, count), powers(dice, -3, 4, count), np.floor(powers(dice, 0, 10, count)),
              dice.integers(1, 9, count).astype(float), powers(dice, -9, 1, count)]
+    table[2] = np.maximum(table[2], table[3])  # at least one group
     assert_close(expected_losses(*table), [losses(*row) for row in zip(*table)], share=0.95)
 
 
@@ -105,7 +106,7 @@ def test_losses_at_their_ends():
     assert expected_losses(**TRAINING | {"duration": 0.0}) == 0.0
     assert expected_losses(**TRAINING | {"node_failure_rate": 0.0}) == 0.0
     assert expected_losses(**TRAINING | {"node_failure_rate": 1e300}) == 5184000 / 10 * 1000 / 2  # every step
-    assert expected_losses(**TRAINING | {"copies": 10**6}) == 0.0
+    assert expected_losses(**TRAINING | {"gpus": 10**6, "copies": 10**6}) == 0.0
     assert expected_losses(1e300, 1e-300, 1, 1, 1e300) == np.inf  # beyond float64
 
 
@@ -127,7 +128,7 @@ def test_losses_come_as_often_as_computed(dice):
 
 
 @quick
-@given(times, times, st.integers(1, 10**9), st.integers(1, 8), times, st.floats(1e-3, 1))
+@given(times, times, st.integers(9, 10**9), st.integers(1, 8), times, st.floats(1e-3, 1))
 def test_losses_grow_with_everything_but_copies(duration, step_time, gpus, copies, rate, factor):
     f = expected_losses(duration, step_time, gpus, copies, rate)
     assert expected_losses(duration * (1 + factor), step_time, gpus, copies, rate) >= f
@@ -137,11 +138,28 @@ def test_losses_grow_with_everything_but_copies(duration, step_time, gpus, copie
 
 
 @quick
-@given(times, times, st.integers(1, 10**9), st.integers(1, 8), times, times)
+@given(times, times, st.integers(8, 10**9), st.integers(1, 8), times, times)
 def test_losses_do_not_depend_on_the_unit_of_time(duration, step_time, gpus, copies, rate, unit):
     f = expected_losses(duration, step_time, gpus, copies, rate)
     scaled = expected_losses(duration * unit, step_time * unit, gpus, copies, rate / unit)
     assert scaled == pytest.approx(f, rel=2e-15 * (copies + 2), abs=0)
+
+
+def test_more_copies_than_gpus_are_refused():
+    for gpus, copies, text in [
+        (1, 3, "copies = 3 with gpus = 1 is"),
+        ([[4], [2]], [2, 3, 4], "copies = 3 with gpus = 2 is"),
+        (10**16 - 2, 10**16, "copies = 10000000000000000 with gpus = 9999999999999998 is"),
+    ]:
+        with pytest.raises(ValueError) as error:
+            expected_losses(**TRAINING | {"gpus": gpus, "copies": copies})
+        assert str(error.value) == text + " outside the domain; allowed: at most as many copies as GPUs"
+
+
+def test_groups_need_not_be_whole():
+    """As many copies as GPUs are one group; a GPU too many is half of another."""
+    pair = expected_losses(**TRAINING | {"gpus": 2})
+    assert expected_losses(**TRAINING | {"gpus": [3, 1000]}) == pytest.approx([1.5 * pair, 500 * pair], rel=1e-14)
 
 
 # --- copy time and the limit for a model of fixed size
