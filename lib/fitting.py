@@ -127,8 +127,8 @@ def constant_rate_test(failures, exposure):
     Theorem D-50 of chapters/beyond/real_failures. The chi-squared probability is a limit for many
     failures; it is good where a group expects five or more. A small p-value says that the rate differs
     between groups or that failures come together; the counts alone cannot tell the two apart. Rounding
-    moves G by some 1e-16 times the number of failures. G is inf where a group with failures has less
-    than 1e-308 of the time.
+    moves G by some 1e-16 times the number of failures. G may be inf where a group with failures has
+    less than about 1e-308 of the time.
 
     Examples
     --------

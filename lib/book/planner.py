@@ -36,26 +36,36 @@ FIELDS = [
         ("price", "price of a GPU-hour", "money", 0, 1e6, ""),
     ]),
 ]
-# key, label, and the formula with the page and anchor that derive it; two where it depends on what a failure can strike
-SLOWDOWN = {"exposed": ("e^(R/M) (e^((τ+δ)/M) − 1) M/τ", "foundations/daly", "thm-d-20"),
-            "protected": ("((M + R)(e^(τ/M) − 1) + δ)/τ", "scaling/general_model", "thm-d-03")}
+# key, label, and the formula with the page and anchor that derive it; several where it depends on what was entered
+EXPOSED, PROTECTED = ("foundations/daly", "thm-d-20"), ("scaling/general_model", "thm-d-03")
 RESULTS = [
-    ("mtbf", "MTBF of the cluster M", ("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30")),
+    ("mtbf", "MTBF of the cluster M", {
+        "parts": ("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30"),
+        "seen": ("time / failures", "beyond/real_failures", "c3-llama")}),
     ("limits", "its 95 % limits", ("Garwood's limits of a count", "reference/library", "lib.failures.mttf_interval")),
-    ("write", "write time δ", ("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size")),
-    ("interval", "best interval", {"exposed": ("M u, u = 1 + W₀(−e^(−1−δ/M))", "foundations/daly", "thm-d-20"),
-                                   "protected": ("M u, u = 1 + W₀((δ/(M+R) − 1)/e)", "scaling/general_model", "thm-d-04")}),
+    ("write", "write time δ", {
+        "bytes": ("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size"),
+        "given": ("as entered", "foundations/checkpointing", "b2-size")}),
+    ("interval", "best interval", {
+        "exposed": ("M u, u = 1 + W₀(−e^(−1−δ/M))", *EXPOSED),
+        "protected": ("M u, u = 1 + W₀((δ/(M+R) − 1)/e)", "scaling/general_model", "thm-d-04")}),
     ("young", "… by Young", ("√(2 δ M)", "scaling/background", "thm-d-01")),
     ("daly", "… by Daly 2006", ("third-order series", "foundations/daly", "thm-d-22")),
-    ("near", "at most 1 % more wall time with an interval of", SLOWDOWN),
-    ("lost", "lost at the best interval", {"exposed": ("slowdown e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
-                                           "protected": ("slowdown (1 + R/M) eᵘ", "beyond/one_kernel", "thm-d-45")}),
-    ("wall", "expected wall time", SLOWDOWN),
-    ("cost", "cost of the loss", ("GPU-hours lost × price", "foundations/recovery", "b3-goodput")),
-    ("wrong", "an interval twice as long costs", SLOWDOWN),
+    ("near", "at most 1 % more wall time with an interval of", {
+        "exposed": ("S(τ) = 1.01 S, S(τ) = e^(R/M) (e^((τ+δ)/M) − 1) M/τ", *EXPOSED),
+        "protected": ("S(τ) = 1.01 S, S(τ) = ((M + R)(e^(τ/M) − 1) + δ)/τ", *PROTECTED)}),
+    ("lost", "lost at the best interval", {
+        "exposed": ("1 − 1/S and S − 1, slowdown S = e^(R/M)/(1 − u)", "beyond/one_kernel", "thm-d-41"),
+        "protected": ("1 − 1/S and S − 1, slowdown S = (1 + R/M) eᵘ", "beyond/one_kernel", "thm-d-45")}),
+    ("wall", "expected wall time", {"exposed": ("useful time × S", *EXPOSED), "protected": ("useful time × S", *PROTECTED)}),
+    ("cost", "cost of the loss", {
+        "exposed": ("GPU-hours × (S − 1) × price", *EXPOSED), "protected": ("GPU-hours × (S − 1) × price", *PROTECTED)}),
+    ("wrong", "an interval twice as long costs", {
+        "exposed": ("useful time × (S(2τ) − S(τ))", *EXPOSED), "protected": ("useful time × (S(2τ) − S(τ))", *PROTECTED)}),
     ("none", "chance of no failure in the useful time T", ("e^(−T/M)", "foundations/failure_probability", "thm-d-31")),
-    ("failures", "failures expected", {"exposed": ("wall time / M", "foundations/failure_probability", "thm-d-31"),
-                                       "protected": ("T (eᵘ − 1)/(u M)", "scaling/general_model", "thm-d-03")}),
+    ("failures", "failures expected", {
+        "exposed": ("wall time / M", "foundations/recovery", "b3-budget"),
+        "protected": ("T (eᵘ − 1)/(u M)", "foundations/recovery", "b3-budget")}),
     ("spares", "spares for 99.9 % of the time", ("Poisson quantile", "scaling/spares", "thm-d-13")),
 ]
 
@@ -74,7 +84,7 @@ class Planner(SphinxDirective):
             f'<div class="planner-presets" role="group" aria-label="Examples">{buttons}</div>\n'
             f'<div class="planner-inputs">{inputs}</div>\n'
             f'<table class="planner-results" aria-live="polite"><caption>The plan</caption><tbody>{results}</tbody></table>\n'
-            '<p class="planner-symbols">R restart time, τ interval, u best interval in units of M.</p>\n'
+            '<p class="planner-symbols">R restart time, τ interval, u best interval in units of M, S slowdown: wall time per useful time.</p>\n'
             '<div class="book-chart" id="planner-chart" role="group" aria-label="Lost time against interval">'
             '<script type="application/json">{}</script><div class="book-chart-view"></div>\n'
             '<details class="book-chart-table"><summary>Numbers of this chart</summary><table><thead><tr><th scope="col">interval</th>'
@@ -84,7 +94,7 @@ class Planner(SphinxDirective):
         return [nodes.raw("", html, format="html")]
 
     def _result(self, key, label, formula):
-        links = ("".join(f'<span data-for="{writes}">{self._link(*each)}</span>' for writes, each in formula.items())
+        links = ("".join(f'<span data-for="{case}">{self._link(*each)}</span>' for case, each in formula.items())
                  if isinstance(formula, dict) else self._link(*formula))
         return (f'<tr><th scope="row">{label}</th><td data-out="{key}"></td>'
                 f'<td class="planner-formula">{links}</td></tr>')

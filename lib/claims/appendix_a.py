@@ -173,12 +173,18 @@ def program_for_any_input():
         facts=dict(
             llama=llama,
             digits=-math.log10(relative_error(llama)),
-            wrong=float(shares[~good].max()),
+            wrong=_rounded_up(float(shares[~good].max())),
             lost=100 * relative_error(worst),
             worst=worst,
             nan=float(shares[np.isnan(errors)].max()),
         ),
     )
+
+
+def _rounded_up(value):
+    """One significant digit, for a bound that has to hold."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return math.ceil(value / unit) * unit
 
 
 @claim("A-47")

@@ -267,6 +267,7 @@ def gradient_at_saturation():
             small_whole=float(small_whole),
             at_small=mild,
             whole=float(np.median(whole)),
+            least=float(whole.min()),
             most=float(most),
             nan=bool(np.isnan(broken).any()),
             **fates(),

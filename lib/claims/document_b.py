@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 from scipy import optimize
 
-from lib import availability, failures, intervals, overhead
+from lib import availability, failures, fitting, intervals, overhead
 from lib.claims.evidence import Cell, Checks, External, Outcome, Readings, Table, Value
 from lib.claims.printed import ROUNDS, agreement, ends, number
 from lib.claims.registry import claim
@@ -153,9 +153,10 @@ def failure_is_certain():
 def infant_mortality():
     """For comparison, Titan's failures per GPU-hour in the first and second ninety days of a GPU's life."""
     first, second = (
-        (int(row["dbe"]) + int(row["otb"])) / float(row["gpu_hours"]) for row in table("titan_by_age")[:2]
+        (int(row["dbe"]) + int(row["otb"]), float(row["gpu_hours"])) for row in table("titan_by_age")[:2]
     )
-    return Outcome(External(), facts=dict(ratio=first / second))
+    ratio, low, high = fitting.rate_ratio(*first, *second)
+    return Outcome(External(), facts=dict(ratio=ratio, low=low, high=high))
 
 
 @claim("B-11")

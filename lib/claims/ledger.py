@@ -56,7 +56,7 @@ class Claim:
     printed_text: str
 
 
-#: Refuted claims that repeat one slip: the training's length left out, a factor between two units of time,
+#: Refuted claims that repeat one slip: the training's length left out, a factor of sixty,
 #: and a gradient without the derivative of the softmax.
 ONE_SLIP = (("A-28", "A-48", "A-49"), ("A-18", "A-19"), ("B-53", "B-58"))
 

@@ -229,7 +229,8 @@
       none: percent(r.no_failure), failures: count(r.failures), spares: `${count(r.spares)} ${r.spares === 1 ? "node" : "nodes"}`,
     };
     for (const [name, text] of Object.entries(texts)) out(name).textContent = text;
-    form.dataset.writes = p.writes;
+    const cases = [p.writes, p.seen_failures > 0 ? "seen" : "parts", p.write_time > 0 ? "given" : "bytes"];
+    form.querySelectorAll("[data-for]").forEach((formula) => { formula.hidden = !cases.includes(formula.dataset.for); });
     out("python").textContent = python(p, r);
     chart(p, r);
   }
