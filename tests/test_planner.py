@@ -141,6 +141,8 @@ def test_fields_that_another_makes_idle_may_be_empty(page):
     page.fill("#p-seen_failures", "419")
     page.fill("#p-seen_days", "54")
     assert page.locator("#p-gpu_mttf-error").inner_text() == "not used"
+    page.fill("#p-gpus", "1001")  # no multiple of the GPUs per node, which do not count here
+    assert not page.locator("#p-gpus-error").inner_text()
     low, estimate, high = (54 * 24 / m for m in (460.9, 419, 379.9))  # limits of 419 by chi-squared tables
     shown = page.locator("[data-out=limits]").inner_text()
     assert shown.startswith(f"{low:.2f} h to {high:.2f} h") and page.locator("[data-out=mtbf]").inner_text() == f"{estimate:.2f} h"
@@ -162,7 +164,18 @@ def test_the_interval_in_steps(page):
     page.fill("#p-step_time", "5")
     minutes, steps = page.locator("[data-out=interval]").inner_text().split(" min = ")
     assert abs(float(minutes) * 60 / 5 - int(steps.removesuffix(" steps"))) < 1
+    page.fill("#p-step_time", "1000000")
+    assert page.locator("[data-out=interval]").inner_text().endswith("(shorter than a step)")
     page.fill("#p-step_time", "")
+
+
+def test_a_run_without_progress_says_so(page):
+    good = page.locator("#p-restart_time").input_value()
+    page.fill("#p-restart_time", "1e7")
+    assert "no progress" in page.locator("[data-out=near]").inner_text()
+    assert page.locator(".book-chart").is_hidden()
+    page.fill("#p-restart_time", good)
+    assert page.locator(".book-chart").is_visible()
 
 
 def test_the_address_holds_the_inputs(page, address, browser):

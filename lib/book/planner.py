@@ -41,11 +41,11 @@ EXPOSED, PROTECTED = ("foundations/daly", "thm-d-20"), ("scaling/general_model",
 RESULTS = [
     ("mtbf", "MTBF of the cluster M", {
         "parts": ("1/M = Σ n/MTTF over all parts", "foundations/failure_probability", "thm-d-30"),
-        "seen": ("time / failures", "beyond/real_failures", "c3-llama")}),
+        "seen": ("time / failures", "beyond/real_failures", "thm-d-50")}),
     ("limits", "its 95 % limits", ("Garwood's limits of a count", "reference/library", "lib.failures.mttf_interval")),
     ("write", "write time δ", {
         "bytes": ("parameters × bytes / bandwidth", "foundations/checkpointing", "b2-size"),
-        "given": ("as entered", "foundations/checkpointing", "b2-size")}),
+        "given": ("as entered", "", "")}),
     ("interval", "best interval", {
         "exposed": ("M u, u = 1 + W₀(−e^(−1−δ/M))", *EXPOSED),
         "protected": ("M u, u = 1 + W₀((δ/(M+R) − 1)/e)", "scaling/general_model", "thm-d-04")}),
@@ -61,10 +61,11 @@ RESULTS = [
     ("cost", "cost of the loss", {
         "exposed": ("GPU-hours × (S − 1) × price", *EXPOSED), "protected": ("GPU-hours × (S − 1) × price", *PROTECTED)}),
     ("wrong", "an interval twice as long costs", {
-        "exposed": ("useful time × (S(2τ) − S(τ))", *EXPOSED), "protected": ("useful time × (S(2τ) − S(τ))", *PROTECTED)}),
+        "exposed": ("useful time × (S(2τ) − S(τ)), × GPUs × price", *EXPOSED),
+        "protected": ("useful time × (S(2τ) − S(τ)), × GPUs × price", *PROTECTED)}),
     ("none", "chance of no failure in the useful time T", ("e^(−T/M)", "foundations/failure_probability", "thm-d-31")),
     ("failures", "failures expected", {
-        "exposed": ("wall time / M", "foundations/recovery", "b3-budget"),
+        "exposed": ("wall time / M", "foundations/recovery", "b3-sum"),
         "protected": ("T (eᵘ − 1)/(u M)", "foundations/recovery", "b3-budget")}),
     ("spares", "spares for 99.9 % of the time", ("Poisson quantile", "scaling/spares", "thm-d-13")),
 ]
@@ -100,7 +101,7 @@ class Planner(SphinxDirective):
                 f'<td class="planner-formula">{links}</td></tr>')
 
     def _link(self, formula, page, anchor):
-        return f'<a href="{page_uri(self.env.docname, page)}#{anchor}">{formula}</a>'
+        return f'<a href="{page_uri(self.env.docname, page)}#{anchor}">{formula}</a>' if page else formula
 
 
 def _field(field):

@@ -183,7 +183,7 @@
   // Fields that another field makes idle.
   function idleFields() {
     const value = (name) => Number(form.elements[name].value), names = [];
-    if (value("seen_failures") > 0) names.push("gpu_mttf", "gpu_fit", "part_1_count", "part_1_mttf", "part_2_count", "part_2_mttf");
+    if (value("seen_failures") > 0) names.push("gpus_per_node", "gpu_mttf", "gpu_fit", "part_1_count", "part_1_mttf", "part_2_count", "part_2_mttf");
     if (value("gpu_fit") > 0) names.push("gpu_mttf");
     if (value("write_time") > 0) names.push("parameters", "bytes_per_parameter", "bandwidth");
     for (const part of ["part_1", "part_2"]) if (value(`${part}_count`) === 0) names.push(`${part}_mttf`);
@@ -196,7 +196,10 @@
     for (const field of fields) {
       const idle = unused.includes(field.name), note = document.getElementById(`${field.id}-error`);
       const wrong = idle ? null : fault(field);
-      if (note) note.textContent = wrong || (idle ? "not used" : "");
+      if (note) {
+        note.setAttribute("role", wrong ? "alert" : "note");
+        note.textContent = wrong || (idle ? "not used" : "");
+      }
       field.setAttribute("aria-invalid", wrong ? "true" : "false");
       field.parentElement.classList.toggle("planner-idle", idle);
       good = good && !wrong;
@@ -208,7 +211,7 @@
       document.getElementById(`p-${name}`).setAttribute("aria-invalid", "true");
       good = false;
     }
-    if (good && p.gpus % p.gpus_per_node !== 0) {
+    if (good && !unused.includes("gpus_per_node") && p.gpus % p.gpus_per_node !== 0) {
       document.getElementById("p-gpus-error").textContent = `${p.gpus} is not a multiple of the ${p.gpus_per_node} GPUs per node`;
       document.getElementById("p-gpus").setAttribute("aria-invalid", "true");
       good = false;
@@ -218,18 +221,20 @@
 
   function show(p) {
     const r = plan(p), percent = (share) => sig(100 * share, " %");
-    const steps = p.step_time > 0 ? ` = ${count(Math.max(1, Math.round(r.interval / p.step_time)))} steps` : "";
+    const whole = Math.round(r.interval / p.step_time), seen = p.seen_failures > 0;
+    const steps = !(p.step_time > 0) ? "" : whole < 1 ? " (shorter than a step)" : ` = ${count(whole)} step${whole === 1 ? "" : "s"}`;
+    const spares = Number.isNaN(r.spares) ? "more than can be computed here" : `${count(r.spares)} node${r.spares === 1 ? "" : "s"}`;
     const texts = {
       mtbf: time(r.mtbf), write: time(r.write), interval: time(r.interval) + steps, young: time(r.young), daly: time(r.daly),
-      limits: p.seen_failures > 0 ? `${time(r.mtbf_low)} to ${time(r.mtbf_high)}; interval ${time(r.interval_low)} to ${time(r.interval_high)}`
+      limits: seen ? `${time(r.mtbf_low)} to ${time(r.mtbf_high)}; interval ${time(r.interval_low)} to ${time(r.interval_high)}`
         : "– (enter failures seen)",
-      near: `${time(r.near_low)} to ${time(r.near_high)}`,
+      near: Number.isFinite(r.slowdown) ? `${time(r.near_low)} to ${time(r.near_high)}` : "none: this run makes no progress",
       lost: `${percent(r.lost_of_wall)} of wall time (${percent(r.slowdown - 1)} of useful time)`,
       wall: sig(r.wall_days, " d"), cost: count(r.lost_cost), wrong: `${count(r.wrong_cost)} and ${sig(r.wrong_days, " d")}`,
-      none: percent(r.no_failure), failures: count(r.failures), spares: `${count(r.spares)} ${r.spares === 1 ? "node" : "nodes"}`,
+      none: percent(r.no_failure), failures: count(r.failures), spares: seen ? `${spares}, if each failure takes one` : spares,
     };
     for (const [name, text] of Object.entries(texts)) out(name).textContent = text;
-    const cases = [p.writes, p.seen_failures > 0 ? "seen" : "parts", p.write_time > 0 ? "given" : "bytes"];
+    const cases = [p.writes, seen ? "seen" : "parts", p.write_time > 0 ? "given" : "bytes"];
     form.querySelectorAll("[data-for]").forEach((formula) => { formula.hidden = !cases.includes(formula.dataset.for); });
     out("python").textContent = python(p, r);
     chart(p, r);
@@ -283,6 +288,7 @@ print(f"spares for 99.9 %: {spare_pool(3600 / mtbf, ${p.replacement_time}, 0.999
     const spec = {$schema: "https://vega.github.io/schema/vega-lite/v6.json", width: "container", height: 220, description: alt,
       layer: [{data: {values}, mark: {type: "line", color: colour}, encoding: {x, y}},
               {data: {values: best}, mark: {type: "point", filled: true, size: 90, color: colour}, encoding: {x, y}}]};
+    box.hidden = !values.length;
     box.setAttribute("aria-label", alt);
     box.querySelector("script").textContent = JSON.stringify(spec);
     if (window.bookCharts) window.bookCharts.redraw(box);
