@@ -217,6 +217,7 @@ def random_heads():
     return x, matrices, rng.standard_normal((HEADS, TOKENS, WIDTH))
 
 
+@cache  # the clean norms are asked for with every factor
 def query_gradients(factor):
     """Norms of the gradient for W_Q by head, with one row of Q scaled: the row's share, and the whole."""
     x, matrices, upstream = random_heads()

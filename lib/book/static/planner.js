@@ -190,6 +190,14 @@
     return names;
   }
 
+  // For what only several fields together can tell; `fault` has looked at each alone.
+  function refuse(name, text) {
+    const note = document.getElementById(`p-${name}-error`);
+    note.setAttribute("role", "alert");
+    note.textContent = text;
+    form.elements[name].setAttribute("aria-invalid", "true");
+  }
+
   function read() {
     const p = {}, unused = idleFields();
     let good = true;
@@ -206,14 +214,11 @@
       p[field.name] = field.tagName === "SELECT" ? field.value : Number(field.value);
     }
     if (good && (p.seen_failures > 0) !== (p.seen_days > 0)) {
-      const name = p.seen_failures > 0 ? "seen_days" : "seen_failures";
-      document.getElementById(`p-${name}-error`).textContent = "failures and days are needed together";
-      document.getElementById(`p-${name}`).setAttribute("aria-invalid", "true");
+      refuse(p.seen_failures > 0 ? "seen_days" : "seen_failures", "failures and days are needed together");
       good = false;
     }
     if (good && !unused.includes("gpus_per_node") && p.gpus % p.gpus_per_node !== 0) {
-      document.getElementById("p-gpus-error").textContent = `${p.gpus} is not a multiple of the ${p.gpus_per_node} GPUs per node`;
-      document.getElementById("p-gpus").setAttribute("aria-invalid", "true");
+      refuse("gpus", `${p.gpus} is not a multiple of the ${p.gpus_per_node} GPUs per node`);
       good = false;
     }
     return good ? p : null;
